@@ -1,0 +1,113 @@
+#include "compiler/driver/driver.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <iostream>
+
+#include "compiler/base/big_stack.h"
+#include "compiler/driver/output.h"
+#include "compiler/driver/params_list.h"
+#include "compiler/emit/emit.h"
+
+namespace rcn {
+
+namespace {
+
+constexpr int code(ExitCode c) { return static_cast<int>(c); }
+
+int fail_output(const std::string& where, const std::string& why) {
+  std::cerr << "rcnc: error: cannot write " << where << ": " << why << "\n";
+  return code(ExitCode::model_error);
+}
+
+// Eager runs need the tensor library; the program that links it lies beside this one.
+int exec_eager(char** argv) {
+  std::error_code error;
+  std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  std::filesystem::path eager = error ? "rcnc-eager" : self.parent_path() / "rcnc-eager";
+  ::execv(eager.c_str(), argv);
+  std::cerr << "rcnc: error: eager runs need `rcnc-eager` beside `rcnc`, which cannot be started: " << std::strerror(errno)
+            << "\nhelp: install libtorch and build again; `scripts/run` does both\n";
+  return code(ExitCode::usage);
+}
+
+std::string extension(const Options& options) { return options.emit.form == OutputForm::python ? ".py" : ".json"; }
+
+std::string output_path(const Options& options, const std::string& model) {
+  std::error_code ignored;
+  bool folder = options.models.size() > 1 || options.output.ends_with('/') || std::filesystem::is_directory(options.output, ignored);
+  if (!folder) return options.output;
+  std::string stem = std::filesystem::path(model == "-" ? options.stdin_name : model).stem().string();
+  return (std::filesystem::path(options.output) / (stem + extension(options))).string();
+}
+
+// The result of one model; written only when all of it is there.
+int deliver(const Options& options, const std::string& model, const std::string& text) {
+  if (options.output.empty()) {
+    std::string why = write_stdout(text);
+    return why.empty() ? 0 : fail_output("standard output", why);
+  }
+  std::string path = output_path(options, model);
+  std::string why = write_file(path, text);
+  return why.empty() ? 0 : fail_output("`" + path + "`", why);
+}
+
+int run_models(const Options& options) {
+  Messages messages;
+  std::vector<std::string> texts;
+  std::vector<bool> failed;
+  for (const std::string& model : options.models) {
+    Session session(options, messages);
+    std::string text;
+    bool ok = load(session, model);
+    if (ok && options.command == Command::compile) text = compile(session);
+    if (ok && options.command == Command::check) compile(session);
+    if (ok && options.command == Command::params) text = list_parameters(session);
+    failed.push_back(session.failed());
+    texts.push_back(std::move(text));
+  }
+  print_diagnostics(messages, options);
+  if (options.command != Command::check) {
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      if (!failed[i])
+        if (int error = deliver(options, options.models[i], texts[i])) return error;
+  }
+  return code(messages.diagnostics.has_errors() ? ExitCode::model_error : ExitCode::ok);
+}
+
+}  // namespace
+
+int guarded(const std::string& what, const std::function<int()>& body) {
+  int result = code(ExitCode::internal);
+  on_big_stack([&] {
+    try {
+      result = body();
+    } catch (const std::exception& e) {
+      std::cerr << "rcnc: internal error while working on " << what << ": " << e.what()
+                << "\nThis is a bug in rcnc, not in the model. Please report it with the model file.\n";
+    } catch (...) {
+      std::cerr << "rcnc: internal error while working on " << what << "\nThis is a bug in rcnc. Please report it.\n";
+    }
+  });
+  return result;
+}
+
+int rcnc_main(int argc, char** argv) {
+  ParsedOptions parsed = parse_options(argc, argv);
+  if (parsed.exit) return code(*parsed.exit);
+  const Options& options = parsed.options;
+  if (options.print_loader) {
+    std::string why = write_stdout(loader_text());
+    return why.empty() ? 0 : fail_output("standard output", why);
+  }
+  if (options.command == Command::run) return exec_eager(argv);
+  std::string what;
+  for (const std::string& model : options.models) what += (what.empty() ? "`" : ", `") + model + "`";
+  return guarded(what, [&] { return run_models(options); });
+}
+
+}  // namespace rcn

@@ -1,0 +1,217 @@
+#include "compiler/driver/options.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "compiler/driver/version.h"
+
+namespace rcn {
+
+namespace {
+
+constexpr std::pair<std::string_view, Command> kCommands[] = {
+    {"compile", Command::compile}, {"run", Command::run}, {"check", Command::check}, {"params", Command::params}};
+
+constexpr std::string_view kFooter = R"(
+Commands (before the files; without one: compile):
+  compile     write the network dict of each model
+  run         the same as --eager
+  check       diagnostics only
+  params      the parameters: name, dims, dtype, options
+
+Exit codes: 0 fine, 1 the model or input has errors, 2 wrong usage, 3 internal error.)";
+
+// `@file` stands for the arguments in that file: one a line, or separated by blanks; quotes keep blanks.
+bool expand_response_files(int argc, const char* const* argv, std::vector<std::string>& result) {
+  for (int i = 1; i < argc; ++i) {
+    std::string arg = argv[i];
+    if (arg.size() < 2 || arg[0] != '@') {
+      result.push_back(std::move(arg));
+      continue;
+    }
+    std::ifstream in(arg.substr(1), std::ios::binary);
+    if (!in) {
+      std::cerr << "rcnc: error: cannot read the response file `" << arg.substr(1) << "`\n";
+      return false;
+    }
+    std::stringstream text;
+    text << in.rdbuf();
+    std::string word;
+    bool any = false;
+    char quote = 0;
+    for (char c : text.str()) {
+      if (quote) {
+        if (c == quote) {
+          quote = 0;
+        } else {
+          word += c;
+        }
+      } else if (c == '"' || c == '\'') {
+        quote = c;
+        any = true;
+      } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
+        if (any || !word.empty()) result.push_back(word);
+        word.clear();
+        any = false;
+      } else {
+        word += c;
+      }
+    }
+    if (any || !word.empty()) result.push_back(word);
+  }
+  return true;
+}
+
+bool parse_limit(const std::string& text, Limits& limits, std::string& error) {
+  std::size_t eq = text.find('=');
+  std::string name = text.substr(0, eq);
+  for (const LimitInfo& info : kLimitTable) {
+    if (info.name != name) continue;
+    char* end = nullptr;
+    long long value = eq == std::string::npos ? -1 : std::strtoll(text.c_str() + eq + 1, &end, 10);
+    if (value < 1 || *end != 0) {
+      error = "--limit " + name + " needs a positive int";
+      return false;
+    }
+    limits.*info.field = value;
+    return true;
+  }
+  error = "there is no limit `" + name + "`; the limits are";
+  for (const LimitInfo& info : kLimitTable) error += " " + std::string(info.name);
+  return false;
+}
+
+}  // namespace
+
+ParsedOptions parse_options(int argc, const char* const* argv) {
+  ParsedOptions parsed;
+  Options& o = parsed.options;
+  std::vector<std::string> args;
+  if (!expand_response_files(argc, argv, args)) {
+    parsed.exit = ExitCode::usage;
+    return parsed;
+  }
+  if (!args.empty())
+    for (const auto& [word, command] : kCommands)
+      if (args[0] == word) {
+        o.command = command;
+        args.erase(args.begin());
+        break;
+      }
+
+  CLI::App app("Compiles .rcn models to RETURNN network dicts.", "rcnc");
+  app.footer(std::string(kFooter));
+  app.set_version_flag("--version", "rcnc " + std::string(kVersion), "print the version");
+  app.set_help_flag("-h,--help", "print this help");
+  app.option_defaults()->take_last();
+
+  std::vector<std::string> defines, limits, set;
+  std::string json_form, modes, part = "all", diagnostics = "text", color = "auto";
+  bool eager = false, python = false, eval = false;
+  app.add_option("MODEL", o.models, "model files; `-` is standard input")->take_all();
+
+  const std::string output = "Output";
+  app.add_option("-o", o.output, "write to FILE, atomically and only when it changes; with several models to a folder")->type_name("FILE")->group(output);
+  app.add_flag("--python", python, "a Python config (the default)")->group(output);
+  app.add_flag("--json{tagged}", json_form, "JSON with tagged dims, for the loader; --json=plain for RETURNN without any Python; with --eager: results as JSON")->group(output);
+  app.add_option("--emit", part, "the piece to write")->check(CLI::IsMember({"all", "net", "extern", "dims"}))->group(output);
+  app.add_option("--behavior-version", o.emit.behavior_version, "RETURNN's behavior_version (default 30)")->group(output);
+  app.add_flag("--sort-keys", o.emit.sort_keys, "sort layers and options by name")->group(output);
+  app.add_flag("!--no-comments", o.emit.comments, "no comments with source lines (Python form)")->group(output);
+  app.add_flag("--print-loader", o.print_loader, "print the Python loader of the tagged JSON form")->group(output);
+
+  const std::string model = "Model";
+  app.add_option("-D", defines, "set an option of the model: name=value")->take_all()->allow_extra_args(false)->type_name("NAME=VALUE")->group(model);
+  app.add_option("-I", o.import_dirs, "search path of imports, after the importing file's folder")->take_all()->allow_extra_args(false)->type_name("DIR")->group(model);
+  app.add_option("--mode", o.mode, "mode flags: train (default), eval, search")->group(model);
+  app.add_option("--set", set, "a mode flag of a module: path.flag=value")->take_all()->allow_extra_args(false)->group(model);
+  app.add_option("--modes", modes, "several modes in one run")->group(model);
+  app.add_option("--stdin-name", o.stdin_name, "the name of standard input in messages")->group(model);
+  app.add_option("--limit", limits, "change a limit: name=value")->take_all()->allow_extra_args(false)->type_name("NAME=VALUE")->group(model);
+
+  const std::string run = "Eager";
+  EagerFlags& e = o.eager;
+  app.add_flag("--eager", eager, "run the model on tensors")->group(run);
+  app.add_option("--data", e.data, "an input: name=FILE[:key] (.npz, .npy) or name=[[1,2],[3]]")->take_all()->allow_extra_args(false)->group(run);
+  app.add_option("--batch", e.batch, "sequences in the random batch")->group(run);
+  app.add_option("--time", e.time, "lengths of the random batch: dim=7,5,2")->take_all()->allow_extra_args(false)->group(run);
+  app.add_option("--seed", e.seed, "seed of random data, parameters and masks (default 42)")->group(run);
+  app.add_option("--params", e.params_file, "parameters by name (.npz)")->group(run);
+  app.add_option("--save-params", e.save_params_file, "write the parameters (.npz)")->group(run);
+  app.add_flag("--trace{*}", e.trace, "a line for each operation; --trace=GLOB: for those that fit")->group(run);
+  app.add_option("--print", e.print, "whole tensors of what fits the glob")->take_all()->allow_extra_args(false)->type_name("GLOB")->group(run);
+  app.add_option("--save", e.save_file, "write outputs, losses and errors (.npz)")->group(run);
+  app.add_flag("--padding", e.padding, "show padding too")->group(run);
+  app.add_flag("--grad", e.grad, "gradients of the losses for every parameter")->group(run);
+  auto* train_flag = app.add_flag("--train", e.train, "the dynamic train flag is on")->group(run);
+  app.add_flag("--eval", eval, "the dynamic train flag is off (the default)")->group(run)->excludes(train_flag);
+  app.add_option("--device", e.device, "cpu or cuda[:N]")->group(run);
+  app.add_option("--threads", e.threads, "threads of the tensor library")->group(run);
+
+  const std::string messages = "Messages";
+  app.add_option("--diagnostics", diagnostics, "text or json")->check(CLI::IsMember({"text", "json"}))->group(messages);
+  app.add_option("--color", color, "auto, always or never")->check(CLI::IsMember({"auto", "always", "never"}))->group(messages);
+  app.add_option("--max-errors", o.max_errors, "diagnostics shown at most (default 20)")->check(CLI::PositiveNumber)->group(messages);
+  app.add_flag("-q,--quiet", o.quiet, "errors only")->group(messages);
+  app.add_flag("-v,--verbose", o.verbose, "the time of each stage")->group(messages);
+
+  auto usage = [&](const std::string& text) {
+    std::cerr << "rcnc: error: " << text << "\nRun `rcnc --help` for the options.\n";
+    parsed.exit = ExitCode::usage;
+    return parsed;
+  };
+  std::vector<std::string> reversed(args.rbegin(), args.rend());
+  try {
+    app.parse(std::move(reversed));
+  } catch (const CLI::CallForHelp&) {
+    std::cout << app.help();
+    parsed.exit = ExitCode::ok;
+    return parsed;
+  } catch (const CLI::CallForVersion&) {
+    std::cout << "rcnc " << kVersion << "\n";
+    parsed.exit = ExitCode::ok;
+    return parsed;
+  } catch (const CLI::ParseError& error) {
+    return usage(error.what());
+  }
+
+  if (eager) {
+    if (o.command != Command::compile) return usage("--eager goes with no command but compile");
+    o.command = Command::run;
+  }
+  if (o.command == Command::run) {
+    if (!json_form.empty() && json_form != "tagged") return usage("--eager has one JSON form: --json");
+    e.json = !json_form.empty();
+  } else if (!json_form.empty()) {
+    if (python) return usage("--python and --json exclude each other");
+    if (json_form != "tagged" && json_form != "plain") return usage("--json is --json or --json=plain, not --json=" + json_form);
+    o.emit.form = json_form == "plain" ? OutputForm::json_plain : OutputForm::json;
+  }
+  o.emit.part = part == "net" ? EmitPart::net : part == "extern" ? EmitPart::extern_data : part == "dims" ? EmitPart::dims : EmitPart::all;
+  o.diagnostics = diagnostics == "json" ? DiagnosticsForm::json : DiagnosticsForm::text;
+  const char* no_color = std::getenv("NO_COLOR");
+  o.color = color == "always" || (color == "auto" && !(no_color && *no_color) && isatty(STDERR_FILENO));
+  o.uses_control_flow = !set.empty() || !modes.empty();
+  for (const std::string& define : defines) {
+    std::size_t eq = define.find('=');
+    if (eq == std::string::npos || eq == 0) return usage("-D needs name=value, not `" + define + "`");
+    o.defines.emplace_back(define.substr(0, eq), define.substr(eq + 1));
+  }
+  for (const std::string& limit : limits) {
+    std::string error;
+    if (!parse_limit(limit, o.limits, error)) return usage(error);
+  }
+  if (o.print_loader) return parsed;
+  if (o.models.empty()) return usage("no model file is given");
+  if (o.emit.behavior_version < 21) return usage("--behavior-version must be 21 or higher: older versions treat dims in other ways");
+  if (o.models.size() > 1 && (o.command == Command::run || o.command == Command::params)) return usage("one model at a time is run or listed");
+  if (o.models.size() > 1 && o.command == Command::compile && o.output.empty()) return usage("several models need -o with a folder");
+  return parsed;
+}
+
+}  // namespace rcn

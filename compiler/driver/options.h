@@ -1,0 +1,65 @@
+// The command line as data; one table for rcnc and rcnc-eager.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/base/limits.h"
+#include "compiler/driver/exit_code.h"
+#include "compiler/emit/emit.h"
+
+namespace rcn {
+
+enum class Command { compile, run, check, params };
+enum class DiagnosticsForm { text, json };
+
+// What only eager runs look at.
+struct EagerFlags {
+  std::vector<std::string> data;        // name=FILE[:key] or name=literal
+  std::optional<std::int64_t> batch;
+  std::vector<std::string> time;        // dim=7,5,2
+  std::uint64_t seed = 42;
+  std::string params_file;
+  std::string save_params_file;
+  std::optional<std::string> trace;     // a glob; empty: everything
+  std::vector<std::string> print;       // globs
+  std::string save_file;
+  bool padding = false;
+  bool json = false;
+  bool grad = false;
+  bool train = false;
+  int threads = 0;                      // 0: libtorch's choice
+  std::string device = "cpu";
+};
+
+struct Options {
+  Command command = Command::compile;
+  std::vector<std::string> models;
+  std::string output;                   // -o; empty: stdout
+  std::string stdin_name = "<stdin>";
+  std::vector<std::string> import_dirs;
+  std::vector<std::pair<std::string, std::string>> defines;
+  std::string mode = "train";
+  EmitOptions emit;
+  DiagnosticsForm diagnostics = DiagnosticsForm::text;
+  bool color = false;
+  bool quiet = false;
+  bool verbose = false;
+  std::size_t max_errors = 20;
+  bool print_loader = false;
+  bool uses_control_flow = false;       // --set or --modes was given
+  Limits limits;
+  EagerFlags eager;
+};
+
+// Parses the command line. Prints help, version and usage errors itself; then `exit` is set and nothing is to be done.
+struct ParsedOptions {
+  Options options;
+  std::optional<ExitCode> exit;
+};
+ParsedOptions parse_options(int argc, const char* const* argv);
+
+}  // namespace rcn

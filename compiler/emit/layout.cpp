@@ -1,0 +1,80 @@
+#include "compiler/emit/layout.h"
+
+#include <string_view>
+#include <utility>
+
+namespace rcn {
+
+Node Node::leaf(std::string text) {
+  Node node;
+  node.width = text.size();
+  node.open = std::move(text);
+  return node;
+}
+
+Node Node::group(std::string open, std::vector<Node> items, std::string close) {
+  Node node;
+  node.width = open.size() + close.size();
+  for (const Node& item : items) node.width += item.width + 2;
+  if (!items.empty()) node.width -= 2;
+  node.open = std::move(open);
+  node.close = std::move(close);
+  node.items = std::move(items);
+  return node;
+}
+
+void Node::prefix(std::string_view text) {
+  open.insert(0, text);
+  width += text.size();
+}
+
+namespace {
+
+void append_flat(const Node& node, std::string& out) {
+  out += node.open;
+  for (std::size_t i = 0; i < node.items.size(); ++i) {
+    if (i) out += ", ";
+    append_flat(node.items[i], out);
+  }
+  out += node.close;
+}
+
+void append_comment(std::string_view comment, std::string& out) {
+  if (comment.empty()) return;
+  out += "  ";
+  out += comment;
+}
+
+void append_broken(const Node& node, std::size_t level, std::string_view comment,
+                   const std::vector<std::string>* item_comments, const LayoutStyle& style, std::string& out) {
+  out += node.open;
+  append_comment(comment, out);
+  out += '\n';
+  for (std::size_t i = 0; i < node.items.size(); ++i) {
+    out.append((level + 1) * style.indent, ' ');
+    bool comma = style.trailing_comma || i + 1 < node.items.size();
+    std::string_view own = item_comments ? std::string_view((*item_comments)[i]) : std::string_view();
+    const Node& item = node.items[i];
+    bool flat = item.items.empty() || (level + 1) * style.indent + item.width + (comma ? 1 : 0) <= style.width;
+    if (flat) {
+      append_flat(item, out);
+    } else {
+      append_broken(item, level + 1, own, nullptr, style, out);
+    }
+    if (comma) out += ',';
+    if (flat) append_comment(own, out);
+    out += '\n';
+  }
+  out.append(level * style.indent, ' ');
+  // The comma of a one-item tuple is there already.
+  out += std::string_view(node.close).substr(node.close.starts_with(',') ? 1 : 0);
+}
+
+}  // namespace
+
+void render(const Node& node, std::size_t level, const std::vector<std::string>& item_comments,
+            const LayoutStyle& style, std::string& out) {
+  append_broken(node, level, {}, item_comments.empty() ? nullptr : &item_comments, style, out);
+}
+
+}  // namespace rcn

@@ -1,0 +1,265 @@
+#include "compiler/emit/plain_layer.h"
+
+#include <utility>
+
+namespace rcn {
+
+namespace {
+
+Dim dim_of(const Option& value) {
+  const auto* ref = std::get_if<DimRef>(&value.data);
+  return ref ? ref->dim : nullptr;
+}
+
+bool is_none(const Option& value) { return std::holds_alternative<std::monostate>(value.data); }
+
+const OptionList* items_of(const Option& value) {
+  if (const auto* tuple = std::get_if<OptionTuple>(&value.data)) return &tuple->items;
+  return std::get_if<OptionList>(&value.data);
+}
+
+}  // namespace
+
+std::string PlainContext::spelling(const LayerRef& ref) const {
+  auto it = spelled.find(ref.layer);
+  return it == spelled.end() ? reference_text(ref) : it->second;
+}
+
+bool PlainLayer::lower(const std::string& marked_name) {
+  options.emplace_back("class", layer_.cls);
+  find_sources();
+  if (!failed_) move_marks(marked_name);
+  for (const auto& [key, value] : layer_.options) add_option(key, value);
+  for (const PlainOption& option : rule_.options)
+    if (option.required && !layer_.option(option.key))
+      fail(option.key, "it is left to RETURNN, which would take the dim that is marked");
+  if (!failed_) check_combination();
+  if (!failed_) set_result();
+  if (!failed_) check_marks();
+  return !failed_;
+}
+
+void PlainLayer::fail(std::string_view key, const std::string& reason) {
+  failed_ = true;
+  diagnostics_.report(Diag::plain_option, layer_.span, {std::string(key), layer_.cls, layer_.name, reason});
+}
+
+void PlainLayer::fail_mark(const std::string& reason) {
+  failed_ = true;
+  diagnostics_.report(Diag::plain_mark, layer_.span, {layer_.cls, layer_.name, reason});
+}
+
+// ---- sources
+
+void PlainLayer::find_sources() {
+  if (rule_.sources.empty()) return;
+  for (std::string_view key : rule_.sources) {
+    add_sources(key);
+    if (key == rule_.sources[0] && combined_.size() > 1 && rule_.result != PlainResult::elementwise)
+      return fail(key, "several tensors are joined over an implicit dim");
+  }
+  if (combined_.empty()) fail(rule_.sources[0], "it has no source");
+}
+
+void PlainLayer::add_sources(std::string_view key) {
+  const Option* option = layer_.option(key);
+  if (!option) return;
+  for_each_layer(*option, [&](const LayerRef& ref) {
+    if (!ref.sub.empty()) fail(key, "`" + reference_text(ref) + "` is a part of another layer");
+    if (!source_) {
+      source_ = ref.layer;
+      source_tensor_ = context_.tensors[ref.layer->id];
+    }
+    combined_.push_back(&context_.tensors[ref.layer->id]);
+  });
+}
+
+bool PlainLayer::needs_mark(Dim wanted, bool time) const {
+  if (!wanted) return false;
+  // An embedding: RETURNN looks at the sparse dim first.
+  if (!time && source_tensor_.sparse_dim == wanted && !source_tensor_.has(wanted)) return false;
+  return (time ? source_tensor_.time : source_tensor_.feature) != Mark(wanted);
+}
+
+// Some classes work on what is marked. Where that is not the dim they are to work on, a layer in front marks it. A loss
+// is summed over valid frames only along the time mark.
+void PlainLayer::move_marks(const std::string& name) {
+  Dim time = nullptr, feature = nullptr;
+  for (const auto& [key, value] : layer_.options) {
+    const PlainOption* option = rule_.option(key);
+    if (option && option->slot == PlainSlot::in_dim) feature = dim_of(value);
+    if (option && option->slot == PlainSlot::time_dim) time = dim_of(value);
+    if (key == "loss" && !is_none(value) && rule_.result == PlainResult::same) time = source_tensor_.only_dynamic();
+  }
+  OptionDict axes;
+  if (needs_mark(feature, false)) axes.emplace_back("F", axis_text(source_tensor_, source_->name, feature));
+  if (needs_mark(time, true)) {
+    if (!time->dynamic())
+      return fail_mark("only a dim of dynamic size can be the time dim, and `" + to_string(time) + "` is none");
+    axes.emplace_back("T", axis_text(source_tensor_, source_->name, time));
+  }
+  if (axes.empty() || failed_) return;
+  if (needs_mark(feature, false)) source_tensor_.feature = feature;
+  if (needs_mark(time, true)) source_tensor_.time = time;
+  marked = LayerEntry{
+      name,
+      {{"class", "reinterpret_data"}, {"from", context_.spelling({source_, {}})}, {"set_axes", std::move(axes)}},
+      layer_.span};
+}
+
+// ---- options
+
+void PlainLayer::add_option(const std::string& key, const Option& value) {
+  if (marked && key == rule_.sources[0]) {
+    options.emplace_back(key, marked->name);
+    return;
+  }
+  const PlainOption* option = rule_.option(key);
+  if (!option) return fail(key, "the option has no plain form");
+  switch (option->slot) {
+    case PlainSlot::drop:
+    case PlainSlot::in_dim: return;
+    case PlainSlot::keep:
+      if (std::optional<Option> plain = plain_value(key, value)) options.emplace_back(key, std::move(*plain));
+      return;
+    case PlainSlot::n_out: return add_n_out(key, value);
+    case PlainSlot::time_dim: options.emplace_back(key, "T"); return;
+    case PlainSlot::axis: return add_axes(key, value);
+    case PlainSlot::shape: return add_shape(key, value);
+    case PlainSlot::pairs: return add_pairs(key, value);
+    case PlainSlot::out_type: return add_out_type(key, value);
+    case PlainSlot::text: return add_text(key, value);
+    case PlainSlot::off: {
+      const auto* flag = std::get_if<bool>(&value.data);
+      if (!is_none(value) && !(flag && !*flag)) fail(key, "it makes a dim that the network does not know");
+      return;
+    }
+  }
+}
+
+std::optional<Option> PlainLayer::plain_value(const std::string& key, const Option& value) {
+  if (const auto* ref = std::get_if<LayerRef>(&value.data)) return Option(context_.spelling(*ref));
+  if (const OptionList* items = items_of(value)) return plain_list(key, *items);
+  if (const auto* dict = std::get_if<OptionDict>(&value.data)) {
+    OptionDict values;
+    for (const auto& [k, v] : *dict) {
+      std::optional<Option> plain = plain_value(key, v);
+      if (!plain) return std::nullopt;
+      values.emplace_back(k, std::move(*plain));
+    }
+    return Option(std::move(values));
+  }
+  std::string what;
+  if (Dim dim = dim_of(value)) what = "it holds the dim `" + to_string(dim) + "`";
+  if (std::holds_alternative<OptionSet>(value.data)) what = "it holds a set";
+  if (std::holds_alternative<OptionMap>(value.data)) what = "it holds a dict whose keys are no strings";
+  if (what.empty()) return value;
+  fail(key, what);
+  return std::nullopt;
+}
+
+std::optional<Option> PlainLayer::plain_list(const std::string& key, const OptionList& items) {
+  OptionList values;
+  for (const Option& item : items) {
+    std::optional<Option> plain = plain_value(key, item);
+    if (!plain) return std::nullopt;
+    values.push_back(std::move(*plain));
+  }
+  return Option(std::move(values));
+}
+
+void PlainLayer::add_n_out(const std::string& key, const Option& value) {
+  new_feature_ = dim_of(value);
+  if (!new_feature_ || !new_feature_->size) return fail(key, "it is no dim of a known size");
+  options.emplace_back("n_out", *new_feature_->size);
+}
+
+void PlainLayer::add_axes(const std::string& key, const Option& value) {
+  if (!source_) return;
+  if (is_none(value)) return fail(key, "it is left to RETURNN");
+  const OptionList* items = items_of(value);
+  if (!items) {
+    options.emplace_back(key, axis_text(key, value));
+    return;
+  }
+  OptionList names;
+  for (const Option& item : *items) names.push_back(axis_text(key, item));
+  options.emplace_back(key, std::move(names));
+}
+
+std::string PlainLayer::axis_text(const std::string& key, const Option& value) {
+  Dim dim = dim_of(value);
+  if (!dim) {
+    fail(key, "it is no dim");
+    return "";
+  }
+  axes_.push_back(dim);
+  return axis_text(source_tensor_, source_->name, dim);
+}
+
+std::string PlainLayer::axis_text(const PlainTensor& tensor, const std::string& tensor_name, Dim dim) {
+  AxisName name = axis_name(tensor, dim);
+  if (!name.fault.empty()) {
+    failed_ = true;
+    diagnostics_.report(Diag::plain_axis, layer_.span, {to_string(dim), tensor_name, name.fault});
+  }
+  return name.text;
+}
+
+void PlainLayer::add_shape(const std::string& key, const Option& value) {
+  const OptionList* items = items_of(value);
+  if (!items) return fail(key, "it is no list of dims");
+  OptionList sizes;
+  bool with_batch = false;
+  for (const Option& item : *items) {
+    Dim dim = dim_of(item);
+    if (dim && is_batch(dim) && layer_.cls == "constant" && sizes.empty()) {
+      with_batch = true;
+    } else if (dim && dim->size) {
+      sizes.push_back(*dim->size);
+    } else {
+      return fail(key, dim ? "`" + to_string(dim) + "` has no static size" : "it is no list of dims");
+    }
+  }
+  options.emplace_back(key, std::move(sizes));
+  if (with_batch) options.emplace_back("with_batch_dim", true);
+}
+
+void PlainLayer::add_pairs(const std::string& key, const Option& value) {
+  const OptionList* items = items_of(value);
+  if (!items || items->empty()) return fail(key, "it is no list of tensors and dims");
+  OptionList pairs;
+  for (const Option& item : *items) {
+    const OptionList* pair = items_of(item);
+    const LayerRef* ref = pair && pair->size() == 2 ? std::get_if<LayerRef>(&(*pair)[0].data) : nullptr;
+    Dim dim = ref ? dim_of((*pair)[1]) : nullptr;
+    if (!dim || !ref->sub.empty()) return fail(key, "it is no list of tensors and dims");
+    if (!source_) {
+      source_ = ref->layer;
+      source_tensor_ = context_.tensors[ref->layer->id];
+    }
+    combined_.push_back(&context_.tensors[ref->layer->id]);
+    axes_.push_back(dim);
+    pairs.push_back(
+        OptionList{context_.spelling(*ref), axis_text(context_.tensors[ref->layer->id], ref->layer->name, dim)});
+  }
+  options.emplace_back(key, std::move(pairs));
+}
+
+void PlainLayer::add_out_type(const std::string& key, const Option& value) {
+  const auto* dict = std::get_if<OptionDict>(&value.data);
+  if (!dict) return fail(key, "it is no dict");
+  for (const auto& [k, v] : *dict)
+    if (k != "dtype" && !(k == "sparse_dim" && is_none(v))) return fail(key, "its `" + k + "` has no plain form");
+  options.emplace_back(key, *dict);
+}
+
+void PlainLayer::add_text(const std::string& key, const Option& value) {
+  const auto* text = std::get_if<std::string>(&value.data);
+  if (!text && !is_none(value)) return fail(key, "it is a network of its own");
+  if (layer_.cls == "activation" && text && (*text == "softmax" || *text == "log_softmax"))
+    return fail(key, "`" + *text + "` works on the dim that is marked as feature");
+  options.emplace_back(key, value);
+}
+
+}  // namespace rcn

@@ -1,0 +1,74 @@
+// The lowering of one layer to plain JSON, by the rule of its class.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/diag/diagnostic.h"
+#include "compiler/emit/document.h"
+#include "compiler/emit/plain_axes.h"
+#include "compiler/emit/plain_rules.h"
+
+namespace rcn {
+
+// What is known of the layers before it.
+struct PlainContext {
+  std::vector<PlainTensor> tensors;                       // by layer id
+  std::unordered_map<const Layer*, std::string> spelled;  // those that another layer stands for
+  std::string spelling(const LayerRef& ref) const;
+};
+
+class PlainLayer {
+ public:
+  PlainLayer(const Layer& layer, const PlainRule& rule, const PlainContext& context, DiagnosticSink& diagnostics)
+      : layer_(layer), rule_(rule), context_(context), diagnostics_(diagnostics) {}
+
+  // False after a report. `marked_name` is free for a layer that moves marks of the source.
+  bool lower(const std::string& marked_name);
+
+  OptionDict options;                // with "class"
+  std::optional<LayerEntry> marked;  // the layer in front, where the marks of the source have to move
+  PlainTensor result;
+
+ private:
+  void find_sources();
+  void add_sources(std::string_view key);
+  void move_marks(const std::string& name);
+  bool needs_mark(Dim wanted, bool time) const;
+
+  void add_option(const std::string& key, const Option& value);
+  std::optional<Option> plain_value(const std::string& key, const Option& value);
+  std::optional<Option> plain_list(const std::string& key, const OptionList& items);
+  void add_n_out(const std::string& key, const Option& value);
+  void add_axes(const std::string& key, const Option& value);
+  std::string axis_text(const std::string& key, const Option& value);
+  std::string axis_text(const PlainTensor& tensor, const std::string& tensor_name, Dim dim);
+  void add_shape(const std::string& key, const Option& value);
+  void add_pairs(const std::string& key, const Option& value);
+  void add_out_type(const std::string& key, const Option& value);
+
+  void add_text(const std::string& key, const Option& value);
+
+  void check_combination();
+  void check_marks();
+  void set_result();
+
+  void fail(std::string_view key, const std::string& reason);
+  void fail_mark(const std::string& reason);
+
+  const Layer& layer_;
+  const PlainRule& rule_;
+  const PlainContext& context_;
+  DiagnosticSink& diagnostics_;
+  bool failed_ = false;
+
+  const Layer* source_ = nullptr;             // that axes are named on
+  PlainTensor source_tensor_;                 // with its marks moved
+  std::vector<const PlainTensor*> combined_;  // all tensors that are combined
+  std::vector<Dim> axes_;
+  Dim new_feature_ = nullptr;  // the dim of n_out
+};
+
+}  // namespace rcn

@@ -1,0 +1,293 @@
+#include "compiler/base/suggest.h"
+#include "compiler/eval/bind_op.h"
+#include "compiler/eval/interpreter.h"
+
+namespace rcn {
+
+using namespace ast;
+
+Value Interpreter::eval_call(const CallExpr& e) {
+  Value callee = eval(*e.callee);
+  CallArgs args = eval_args(e);
+  return call(callee, args, e.callee->span, &e);
+}
+
+Interpreter::CallArgs Interpreter::eval_args(const CallExpr& e) {
+  CallArgs args;
+  args.span = e.span;
+  for (const Arg& arg : e.args) {
+    Value value = eval(*arg.value);
+    if (arg.name) {
+      args.keywords.push_back({arg.name, arg.name_span, std::move(value), arg.value->span});
+    } else {
+      args.positional.push_back(std::move(value));
+      args.spans.push_back(arg.value->span);
+    }
+  }
+  return args;
+}
+
+Value Interpreter::call(const Value& callee, CallArgs& args, Span callee_span, const CallExpr*) {
+  if (callee.is_function()) {
+    const Function& f = callee.function();
+    switch (f.kind) {
+      case FunctionKind::declared: return call_declared(f, args);
+      case FunctionKind::lambda: return call_lambda(f, args);
+      case FunctionKind::op: return call_op(*f.op, args);
+      case FunctionKind::builtin:
+      case FunctionKind::named_builtin: return call_builtin(f, args);
+    }
+  }
+  if (callee.is<Instance*>()) {
+    static const Symbol kCall("call");
+    return call_method(*callee.get<Instance*>(), kCall, args);
+  }
+  if (callee.is<const ModuleClass*>()) return instantiate(*callee.get<const ModuleClass*>(), args);
+  if (callee.is<TypeName>()) {
+    // `int(x)`, `float(x)`, `str(x)`, `Dim(..)`: the type's name is its conversion
+    Function f;
+    f.kind = FunctionKind::builtin;
+    f.builtin_name = std::string(to_string(callee.get<TypeName>()));
+    switch (callee.get<TypeName>()) {
+      case TypeName::int_: f.builtin = Builtin::int_; return call_builtin(f, args);
+      case TypeName::float_: f.builtin = Builtin::float_; return call_builtin(f, args);
+      case TypeName::str: f.builtin = Builtin::str; return call_builtin(f, args);
+      case TypeName::dim: f.builtin = Builtin::dim; return call_builtin(f, args);
+      default: break;
+    }
+  }
+  auto builder = report(Diag::not_callable, callee_span, {kind_text(callee)});
+  if (callee.is<DType>()) builder.help(Diag::help_text, {"`nn.cast(x, " + to_text(callee) + ")` converts a tensor"});
+  throw EvalError{};
+}
+
+Value Interpreter::call_method(Instance& instance, Symbol method, CallArgs& args) {
+  if (instance.cls->sequential) return call_sequential(instance, args);
+  auto it = instance.cls->functions.find(method);
+  if (it == instance.cls->functions.end()) {
+    std::vector<std::string> names;
+    for (const auto& [name, decl] : instance.cls->functions) names.push_back(name.str());
+    fail_unknown(Diag::no_member, args.span, {kind_text(Value(&instance)), method.str()}, method.str(), names);
+  }
+  Value f = function_value(*it->second, *instance.cls->unit, &instance);
+  return call_declared(f.function(), args);
+}
+
+// The name of the scope that a call opens, and whether it belongs to the root of the dict.
+std::pair<std::string, bool> Interpreter::scope_name(const Function& f) const {
+  std::string fn = f.decl->name.str();
+  if (!f.self || f.self->network) return {f.self && fn == "main" ? "" : fn, false};
+  if (f.self == frame_->self) return {fn == "call" ? "" : fn, false};  // one function of a module calls another
+  std::string path = f.self->path;
+  const std::string* around = frame_->flags ? &frame_->flags->path : nullptr;
+  bool inside = around && !around->empty() && path.size() > around->size() && path.compare(0, around->size(), *around) == 0 &&
+                path[around->size()] == '/';
+  if (inside) path = path.substr(around->size() + 1);
+  for (char& c : path)
+    if (c == '/') c = '.';
+  if (fn != "call") path += (path.empty() ? "" : ".") + fn;
+  return {path, !inside};
+}
+
+Value Interpreter::call_declared(const Function& f, CallArgs& args) {
+  if (static_cast<std::int64_t>(call_stack_.size()) >= options_.limits.call_depth)
+    fail(Diag::limit_call_depth, args.span, {std::to_string(options_.limits.call_depth)});
+  if (f.self && main_running_ && !f.self->named) {
+    report(Diag::no_owner, args.span, {f.self->cls->name.str()})
+        .note(Diag::note_made_here, f.self->made)
+        .help(Diag::help_text, {"make it in the body of a module or of the network, and keep it in a member"});
+    throw EvalError{};
+  }
+  Frame inner;
+  inner.kind = FrameKind::function;
+  inner.unit = f.unit;
+  inner.self = f.self;
+  inner.flags = f.self ? f.self : frame_->flags;
+  inner.scope = &inner.locals;
+  std::string what = f.self && f.decl->name.str() == "call" ? f.self->cls->name.str() : f.decl->name.str();
+  bind_params(f.decl->params, args, what, f.decl->name_span, inner);
+  auto [scope, at_root] = scope_name(f);
+  call_stack_.push_back({args.span, what});
+  if (!scope.empty()) backend_.enter_scope(scope, at_root);
+  {
+    Restore<Frame*> here(frame_, &inner);
+    exec_block(f.decl->body);
+    const auto& types = f.decl->results;
+    Value& result = inner.result;
+    try {
+      if (types.size() == 1) {
+        if (!result.is_poison()) result = check_type(result, *types[0], types[0]->span, "the result of `" + what + "`");
+      } else if (types.size() > 1 && !result.is_poison()) {
+        if (!result.is_tuple() || result.tuple().items.size() != types.size())
+          fail(Diag::result_count, f.decl->name_span, {what, std::to_string(types.size()), kind_text(result)});
+        Tuple checked;
+        for (std::size_t i = 0; i < types.size(); ++i)
+          checked.items.push_back(check_type(result.tuple().items[i], *types[i], types[i]->span, "result " + std::to_string(i + 1) + " of `" + what + "`"));
+        result = std::move(checked);
+      }
+    } catch (const EvalError&) {
+      result = Poison{};
+    }
+  }
+  if (!scope.empty()) backend_.leave_scope();
+  call_stack_.pop_back();
+  if (inner.result.is_poison()) throw EvalError{};
+  return inner.result;
+}
+
+Value Interpreter::call_lambda(const Function& f, CallArgs& args) {
+  if (static_cast<std::int64_t>(call_stack_.size()) >= options_.limits.call_depth)
+    fail(Diag::limit_call_depth, args.span, {std::to_string(options_.limits.call_depth)});
+  Frame inner;
+  inner.kind = FrameKind::function;
+  inner.unit = f.unit;
+  inner.self = f.self;
+  inner.flags = frame_->flags;
+  inner.locals.vars = f.captured;
+  inner.scope = &inner.locals;
+  bind_params(f.lambda->params, args, "the function", f.lambda->span, inner);
+  call_stack_.push_back({args.span, "a lambda"});
+  struct Pop {
+    std::vector<CallSite>& stack;
+    ~Pop() { stack.pop_back(); }
+  } pop{call_stack_};
+  Restore<Frame*> here(frame_, &inner);
+  return eval(*f.lambda->body);
+}
+
+void Interpreter::bind_params(std::span<Param> params, CallArgs& args, const std::string& what, Span declared, Frame& inner) {
+  std::vector<const Value*> given(params.size());
+  std::vector<Span> spans(params.size(), args.span);
+  std::size_t positional = 0;
+  while (positional < params.size() && !params[positional].keyword_only) ++positional;
+  bool ok = true;
+  auto wrong = [&](Diag kind, Span span, std::vector<std::string> texts) {
+    ok = false;
+    return report(kind, span, std::move(texts)).note(Diag::note_declared_here, declared, {what});
+  };
+  if (args.positional.size() > positional) {
+    auto builder = wrong(Diag::too_many_arguments, args.spans[positional],
+                         {what, std::to_string(positional), std::to_string(args.positional.size())});
+    if (positional < params.size())
+      builder.help(Diag::help_text, {"what stands after `*` is given by name: `" + params[positional].name.str() + "=`"});
+  }
+  for (std::size_t i = 0; i < args.positional.size() && i < positional; ++i) {
+    given[i] = &args.positional[i];
+    spans[i] = args.spans[i];
+  }
+  for (CallArgs::Keyword& keyword : args.keywords) {
+    std::size_t i = 0;
+    while (i < params.size() && params[i].name != keyword.name) ++i;
+    if (i == params.size()) {
+      std::vector<std::string> names;
+      for (const Param& p : params) names.push_back(p.name.str());
+      auto builder = wrong(Diag::unknown_keyword, keyword.name_span, {what, keyword.name.str()});
+      std::vector<std::string> near = nearest_names(keyword.name.str(), names);
+      if (!near.empty()) builder.help(Diag::help_did_you_mean, {quoted_list(near)});
+      continue;
+    }
+    if (given[i]) {
+      wrong(Diag::argument_twice, keyword.name_span, {keyword.name.str()});
+      continue;
+    }
+    given[i] = &keyword.value;
+    spans[i] = keyword.span;
+  }
+  std::vector<std::string> missing;
+  for (std::size_t i = 0; i < params.size(); ++i)
+    if (!given[i] && !params[i].default_value) missing.push_back(params[i].name.str());
+  if (!missing.empty()) wrong(Diag::missing_argument, args.span, {what, quoted_list(missing, "and")});
+  if (!ok) throw EvalError{};
+
+  // Defaults and types may use the parameters; they are evaluated in the new frame.
+  Restore<Frame*> here(frame_, &inner);
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    Value value = given[i] ? *given[i] : eval(*params[i].default_value);
+    if (inner.kind == FrameKind::module_body) {
+      Member member;
+      member.name = params[i].name;
+      member.kind = MemberKind::argument;
+      member.value = value;
+      member.span = params[i].span;
+      inner.self->set(std::move(member));
+    } else {
+      inner.locals.vars.emplace_back(params[i].name, std::move(value));
+    }
+  }
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    if (!params[i].type) continue;
+    Value storage;
+    const Value* value = lookup(params[i].name, params[i].span, storage);
+    if (value->is_poison()) throw EvalError{};
+    Value checked = check_type(*value, *params[i].type, given[i] ? spans[i] : params[i].span, "`" + params[i].name.str() + "` of `" + what + "`");
+    if (inner.kind == FrameKind::module_body) {
+      inner.self->members[inner.self->index.at(params[i].name)].value = checked;
+    } else {
+      *inner.locals.find(params[i].name) = checked;
+    }
+  }
+}
+
+Value Interpreter::call_op(const OpInfo& info, CallArgs& args) {
+  std::vector<OpArgument> arguments;
+  for (std::size_t i = 0; i < args.positional.size(); ++i) arguments.push_back({Symbol(), args.spans[i], args.positional[i], {}});
+  for (CallArgs::Keyword& k : args.keywords) arguments.push_back({k.name, k.span, k.value, k.name_span});
+  std::optional<BoundOpArguments> bound = bind_op(info, arguments, args.span, diag_);
+  if (!bound) throw EvalError{};
+  return apply(info, std::move(bound->values), std::move(bound->spans), args.span, {});
+}
+
+Value Interpreter::apply(std::string_view op, std::vector<Value> args, Span span, const std::string& name) {
+  const OpInfo* info = in_.ops.find(op);
+  if (!info) throw std::logic_error("no operation `" + std::string(op) + "`");
+  std::vector<Span> spans(args.size(), span);
+  return apply(*info, std::move(args), std::move(spans), span, name);
+}
+
+Value Interpreter::apply(const OpInfo& info, std::vector<Value> args, std::vector<Span> spans, Span span, const std::string& name) {
+  OpCall op(in_.context, info, std::move(args), std::move(spans), span);
+  info.infer(op);
+  if (op.has_static()) {
+    if (op.extra().empty()) return op.static_value();
+    Tuple tuple;
+    tuple.items.push_back(op.static_value());
+    for (const Value& v : op.extra()) tuple.items.push_back(v);
+    return tuple;
+  }
+  if (!main_running_) fail(Diag::tensor_outside_main, span, {std::string(info.name)});
+  OpNode& node = op.node();
+  node.base_name = name;
+  std::vector<Tensor> tensors = backend_.apply(node);
+  for (const OpCall::Rename& rename : op.renames())
+    for (Tensor& t : tensors) {
+      if (!t->type.has(rename.from)) continue;
+      Value renamed = apply("replace_dim", {t, rename.from, rename.to}, span, name);
+      t = renamed.tuple().items[0].tensor();
+    }
+  if (tensors.size() == 1 && op.extra().empty()) return tensors[0];
+  Tuple tuple;
+  for (Tensor& t : tensors) tuple.items.push_back(t);
+  for (const Value& v : op.extra()) tuple.items.push_back(v);
+  return tuple;
+}
+
+Value Interpreter::call_sequential(Instance& instance, CallArgs& args) {
+  if (args.positional.size() != 1) fail(Diag::too_many_arguments, args.span, {"Sequential", "1", std::to_string(args.positional.size())});
+  if (main_running_ && !instance.named) {
+    report(Diag::no_owner, args.span, {"Sequential"}).note(Diag::note_made_here, instance.made);
+    throw EvalError{};
+  }
+  Value x = args.positional[0];
+  for (const Member& child : instance.members) {
+    if (child.value.is_poison()) throw EvalError{};
+    CallArgs inner;
+    inner.positional = {x};
+    inner.spans = {args.spans[0]};
+    inner.keywords = args.keywords;  // each child gets them
+    inner.span = args.span;
+    x = call(child.value, inner, args.span, nullptr);
+  }
+  return x;
+}
+
+}  // namespace rcn

@@ -1,0 +1,54 @@
+// Runs a program once: static values are computed, control flow over static values is taken, and every operation on
+// tensors goes to the backend.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/base/limits.h"
+#include "compiler/base/source.h"
+#include "compiler/diag/diagnostic.h"
+#include "compiler/eval/backend.h"
+#include "compiler/eval/op.h"
+#include "compiler/syntax/ast.h"
+#include "compiler/syntax/ast_image.h"
+
+namespace rcn {
+
+// A file of the program, parsed and checked. The first one is the model.
+struct UserFile {
+  std::string name;
+  FileId file = 0;
+  ast::File ast;
+  // What the sources of its imports stand for: an index into the files, or -1 for a module of the standard library.
+  std::vector<std::pair<std::string, int>> imports;
+};
+
+struct EvalInput {
+  const std::vector<UserFile>& files;
+  std::span<const ImageFile> stdlib;
+  const OpLibrary& ops;
+  SourceMap& sources;
+  Arena& arena;
+  OpContext& context;  // dims, lengths, diagnostics; the train flag is set from the mode
+};
+
+
+struct EvalOptions {
+  std::vector<std::pair<std::string, std::string>> defines;  // -D name=value
+  std::string mode = "train";                                 // `train`, `eval`, `search`
+  Limits limits;
+};
+
+// The parameters that the network uses, in the order of their first use.
+struct EvalResult {
+  bool ok = false;
+  std::vector<Parameter> parameters;
+};
+
+EvalResult evaluate(const EvalInput& input, const EvalOptions& options, Backend& backend);
+
+}  // namespace rcn

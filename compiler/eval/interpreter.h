@@ -1,0 +1,203 @@
+// The evaluator's inside; users see evaluator.h.
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/eval/evaluator.h"
+#include "compiler/eval/program.h"
+
+namespace rcn {
+
+enum class Builtin : std::uint8_t {
+  len, range, enumerate, zip, reversed, sorted, min, max, sum, abs, any, all, int_, float_, str, isinstance, copy, locked,
+  end, params, dim, ceildiv,
+  make_layer, network_entry,  // of nn
+  control_flow,               // of nn: names that need loops, search or assignment
+};
+
+class Interpreter {
+ public:
+  Interpreter(const EvalInput& input, const EvalOptions& options, Backend& backend);
+  EvalResult run();
+
+ private:
+  // ---- activation records
+  struct Scope {
+    Scope* parent = nullptr;
+    std::vector<std::pair<Symbol, Value>> vars;
+    Value* find(Symbol name);
+  };
+  enum class FrameKind : std::uint8_t { file, module_body, function };
+  struct Frame {
+    FrameKind kind = FrameKind::function;
+    Unit* unit = nullptr;
+    Instance* self = nullptr;   // whose members are visible
+    Instance* flags = nullptr;  // whose mode flags are visible
+    Scope* scope = nullptr;     // innermost
+    Scope locals;
+    Value result = None{};
+  };
+  enum class Flow : std::uint8_t { next, returned };
+  struct CallArgs {
+    std::vector<Value> positional;
+    std::vector<Span> spans;
+    struct Keyword { Symbol name; Span name_span; Value value; Span span; };
+    std::vector<Keyword> keywords;
+    Span span;  // of the whole call
+  };
+  struct CallSite { Span span; std::string what; };
+
+  // ---- program (program.cpp)
+  void make_units();
+  Unit* stdlib_module(const std::string& name);
+  void evaluate_file(Unit& unit);
+  void exec_import(const ast::ImportStmt& s);
+  void exec_from_import(const ast::FromImportStmt& s);
+  void exec_option(const ast::OptionStmt& s);
+  void exec_extern(const ast::ExternStmt& s);
+  Value option_from_define(const ast::OptionStmt& s, const std::string& text);
+  const Value* unit_value(Unit& unit, Symbol name, Span use);     // null: not declared
+  const Value* namespace_member(const Namespace& space, Symbol name, Span use);
+  std::vector<std::string> namespace_names(const Namespace& space);
+  const ModuleClass* class_of(const ast::ModuleStmt& decl, Unit& unit);
+  Value function_value(const ast::FnStmt& decl, Unit& unit, Instance* self);
+  Value declared_dim(const ast::DimStmt& s);
+
+  // ---- statements (statements.cpp)
+  Flow exec_block(ast::Block block);
+  Flow exec(ast::Stmt& s);
+  void exec_assign(const ast::AssignStmt& s);
+  void exec_update(const ast::UpdateStmt& s);
+  Flow exec_if(const ast::IfStmt& s);
+  Flow exec_for(const ast::ForStmt& s);
+  void exec_assert(const ast::AssertStmt& s);
+  void exec_mark(const ast::MarkStmt& s);
+  void bind(const ast::Target& target, const Value& value, Span value_span, bool weak = false);
+  void assign(Symbol name, const Value& value, Span span, bool weak = false);
+  void poison_targets(ast::Stmt& s);
+  void poison(const ast::Target& target);
+  [[noreturn]] void no_control_flow(Span span, std::string what);
+
+  // ---- expressions (expressions.cpp)
+  Value eval(ast::Expr& e);
+  Value eval_name(const ast::NameExpr& e);
+  const Value* lookup(Symbol name, Span use, Value& storage);  // null: unknown
+  Value read_member(Instance& owner, const Member& member, Span use);
+  Value eval_member(const ast::MemberExpr& e);
+  Value member_of(const Value& object, Symbol name, Span span, Span object_span);
+  Value eval_index(const ast::IndexExpr& e);
+  Value eval_slice(const ast::SliceExpr& e);
+  Value eval_comprehension(const ast::ComprehensionExpr& e);
+  Value eval_lambda(const ast::LambdaExpr& e);
+  Value eval_conditional(const ast::ConditionalExpr& e);
+  Value eval_logical(const ast::LogicalExpr& e);
+  Value eval_compare(const ast::CompareExpr& e);
+  Value eval_binary(const ast::BinaryExpr& e, const std::string& name);
+  Value eval_named(ast::Expr& e, const std::string& name);  // an operator's layer is named after the variable
+  bool condition(const Value& value, Span span, const char* what);  // static bool; else reports
+  std::vector<Value> iterate(const Value& value, Span span);
+
+  // ---- operators (operators.cpp)
+  Value binary(ast::BinaryOp op, const Value& a, const Value& b, Span span, const std::string& name);
+  Value number_binary(ast::BinaryOp op, const Value& a, const Value& b, Span span);
+  Value dim_binary(ast::BinaryOp op, const Value& a, const Value& b, Span span);
+  Value compare(ast::CompareOp op, const Value& a, const Value& b, Span span, const std::string& name);
+  Value negate(const Value& a, Span span, const std::string& name);
+  Dim to_dim_operand(const Value& v);
+
+  // ---- calls (calls.cpp)
+  Value eval_call(const ast::CallExpr& e);
+  CallArgs eval_args(const ast::CallExpr& e);
+  Value call(const Value& callee, CallArgs& args, Span callee_span, const ast::CallExpr* e);
+  Value call_declared(const Function& f, CallArgs& args);
+  Value call_lambda(const Function& f, CallArgs& args);
+  Value call_op(const OpInfo& info, CallArgs& args);
+  Value call_method(Instance& instance, Symbol method, CallArgs& args);
+  Value call_sequential(Instance& instance, CallArgs& args);
+  Value apply(const OpInfo& info, std::vector<Value> args, std::vector<Span> spans, Span span, const std::string& name);
+  Value apply(std::string_view op, std::vector<Value> args, Span span, const std::string& name);
+  void bind_params(std::span<ast::Param> params, CallArgs& args, const std::string& what, Span declared, Frame& frame);
+  std::pair<std::string, bool> scope_name(const Function& f) const;
+
+  // ---- modules (modules.cpp, ownership.cpp)
+  Value instantiate(const ModuleClass& cls, CallArgs& args);
+  Instance* make_sequential(CallArgs& args);
+  Value copy_value(const Value& value, Span span);
+  void declare_param(const ast::ParamStmt& s);
+  void declare_flag(const ast::FlagStmt& s);
+  void set_param_option(ParamState& param, Symbol option, const Value& value, Span span);
+  void builtin_params(CallArgs& args);
+  void apply_directives(Instance& instance);
+  struct Named { Instance* instance; std::string path; };
+  std::vector<Named> name_tree(Instance& root) const;
+  void name_network();
+  void check_parameter_names();
+  Value parameter_value(ParamState& param, Span use);
+  Value flag_value(Instance* instance, Symbol name, Span use);
+
+  // ---- types (types.cpp)
+  Value check_type(const Value& value, const ast::TypeExpr& type, Span where, const std::string& what);
+  TensorType tensor_type(const ast::TypeExpr& type);  // of an extern or parameter: all dims given
+  std::vector<Dim> dims_of_item(ast::Expr& e);
+  std::string type_text(const ast::TypeExpr& type) const;
+
+  // ---- builtins (builtins.cpp)
+  static const Value* builtin_value(Symbol name);
+  Value call_builtin(const Function& f, CallArgs& args);
+  Value make_dim(CallArgs& args);
+  Value make_layer(CallArgs& args);
+  Value is_instance(const Value& value, const Value& type, Span span);
+
+  // ---- reporting
+  DiagnosticSink::Builder report(Diag kind, Span span, std::vector<std::string> args = {});
+  [[noreturn]] void fail(Diag kind, Span span, std::vector<std::string> args = {});
+  [[noreturn]] void fail_unknown(Diag kind, Span span, std::vector<std::string> args, std::string_view name,
+                                 const std::vector<std::string>& candidates);
+  void add_call_trace(Diagnostic& d);
+  void count_step(Span span);
+  Frame& frame() { return *frame_; }
+
+  const EvalInput& in_;
+  const EvalOptions& options_;
+  Backend& backend_;
+  DiagnosticSink& diag_;
+  const std::size_t errors_before_;
+
+  std::vector<std::unique_ptr<Unit>> units_;        // user files, in the order of the input
+  std::unordered_map<std::string, std::unique_ptr<Unit>> stdlib_;
+  std::deque<Instance> instances_;
+  std::deque<ParamState> params_;
+  std::vector<ParamState*> used_params_;
+  std::unordered_map<const void*, std::unique_ptr<ModuleClass>> classes_;
+  std::unique_ptr<ModuleClass> sequential_;
+  Instance* network_ = nullptr;
+  Frame* frame_ = nullptr;
+  std::vector<CallSite> call_stack_;
+  std::unordered_map<std::string, Span> marks_;
+  std::unordered_map<Symbol, Tensor> inputs_;
+  std::string dim_name_;                             // what a `Dim(...)` expression is assigned to
+  bool main_running_ = false;
+  bool any_output_ = false;
+  std::int64_t steps_ = 0;
+};
+
+// How deep calls nest is a limit of its own; this keeps C++ frames small.
+template <class T>
+class Restore {
+ public:
+  Restore(T& place, T value) : place_(place), old_(std::move(place)) { place_ = std::move(value); }
+  ~Restore() { place_ = std::move(old_); }
+  Restore(const Restore&) = delete;
+  Restore& operator=(const Restore&) = delete;
+
+ private:
+  T& place_;
+  T old_;
+};
+
+}  // namespace rcn

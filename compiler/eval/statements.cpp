@@ -1,0 +1,268 @@
+#include "compiler/eval/interpreter.h"
+
+namespace rcn {
+
+using namespace ast;
+
+Interpreter::Flow Interpreter::exec_block(Block block) {
+  for (Stmt* s : block) {
+    count_step(s->span);
+    try {
+      if (exec(*s) == Flow::returned) return Flow::returned;
+    } catch (const EvalError&) {
+      poison_targets(*s);
+      if (s->kind == StmtKind::return_) {
+        frame().result = Poison{};
+        return Flow::returned;
+      }
+    }
+  }
+  return Flow::next;
+}
+
+Interpreter::Flow Interpreter::exec(Stmt& s) {
+  switch (s.kind) {
+    case StmtKind::error: throw EvalError{};
+    case StmtKind::import: exec_import(as<ImportStmt>(s)); break;
+    case StmtKind::from_import: exec_from_import(as<FromImportStmt>(s)); break;
+    case StmtKind::option: exec_option(as<OptionStmt>(s)); break;
+    case StmtKind::extern_: exec_extern(as<ExternStmt>(s)); break;
+    case StmtKind::fn:
+    case StmtKind::module:
+    case StmtKind::network: break;  // known before the file runs
+    case StmtKind::dim: {
+      auto& d = as<DimStmt>(s);
+      assign(d.name, declared_dim(d), d.name_span);
+      break;
+    }
+    case StmtKind::param: declare_param(as<ParamStmt>(s)); break;
+    case StmtKind::flag: declare_flag(as<FlagStmt>(s)); break;
+    case StmtKind::mode: no_control_flow(s.span, "`mode` blocks");
+    case StmtKind::mark: exec_mark(as<MarkStmt>(s)); break;
+    case StmtKind::stack: no_control_flow(s.span, "`stack`");
+    case StmtKind::if_: return exec_if(as<IfStmt>(s));
+    case StmtKind::for_: return exec_for(as<ForStmt>(s));
+    case StmtKind::loop: no_control_flow(s.span, "`loop`");
+    case StmtKind::masked: no_control_flow(s.span, "`masked`");
+    case StmtKind::return_: {
+      Expr* value = as<ReturnStmt>(s).value;
+      frame().result = value ? eval(*value) : Value(None{});
+      return Flow::returned;
+    }
+    case StmtKind::assert_: exec_assert(as<AssertStmt>(s)); break;
+    case StmtKind::assign: exec_assign(as<AssignStmt>(s)); break;
+    case StmtKind::update: exec_update(as<UpdateStmt>(s)); break;
+    case StmtKind::expr: eval(*as<ExprStmt>(s).value); break;
+  }
+  return Flow::next;
+}
+
+void Interpreter::no_control_flow(Span span, std::string what) { fail(Diag::no_control_flow, span, {std::move(what)}); }
+
+void Interpreter::exec_assign(const AssignStmt& s) {
+  std::string name = s.target->items.empty() && s.target->name ? s.target->name.str() : std::string();
+  Restore<std::string> dim_name(dim_name_, name);
+  Value value = eval_named(*s.value, name);
+  if (s.type) value = check_type(value, *s.type, s.value->span, "`" + name + "`");
+  // `body = inner`: a member that was assigned a module parameter does not own what it holds
+  bool weak = false;
+  if (frame().kind == FrameKind::module_body && s.value->kind == ExprKind::name) {
+    const Member* source = frame().self->find(as<NameExpr>(*s.value).name);
+    weak = source && (source->kind == MemberKind::argument || source->weak);
+  }
+  bind(*s.target, value, s.value->span, weak);
+}
+
+void Interpreter::exec_update(const UpdateStmt& s) {
+  Value storage;
+  const Value* old = lookup(s.name, s.name_span, storage);
+  if (!old) fail(Diag::no_value_here, s.name_span, {s.name.str()});
+  if (old->is_poison()) throw EvalError{};
+  Value before = *old;
+  Value value = binary(s.op, before, eval(*s.value), s.span, s.name.str());
+  assign(s.name, value, s.name_span);
+}
+
+void Interpreter::bind(const Target& target, const Value& value, Span value_span, bool weak) {
+  if (target.flag_owner) no_control_flow(target.span, "setting a mode flag");
+  if (target.items.empty()) {
+    if (target.name) assign(target.name, value, target.span, weak);
+    return;
+  }
+  const std::vector<Value>* items = value.is_tuple() ? &value.tuple().items : value.is_list() ? &value.list() : nullptr;
+  if (!items) {
+    fail(Diag::cannot_unpack, value_span, {kind_text(value), std::to_string(target.items.size())});
+  }
+  if (items->size() != target.items.size())
+    fail(Diag::unpack_count, value_span, {std::to_string(items->size()), std::to_string(target.items.size())});
+  for (std::size_t i = 0; i < items->size(); ++i) bind(target.items[i], (*items)[i], value_span);
+}
+
+void Interpreter::assign(Symbol name, const Value& value, Span span, bool weak) {
+  if (name.str() == "_") return;
+  Frame& f = frame();
+  switch (f.kind) {
+    case FrameKind::file:
+      f.unit->values[name] = value;
+      f.unit->declared.try_emplace(name, span);
+      break;
+    case FrameKind::module_body: {
+      Member member;
+      member.name = name;
+      member.kind = MemberKind::assigned;
+      member.value = value;
+      member.weak = weak;
+      member.span = span;
+      f.self->set(std::move(member));
+      break;
+    }
+    case FrameKind::function: {
+      if (Value* old = f.locals.find(name)) {
+        *old = value;
+      } else {
+        f.locals.vars.emplace_back(name, value);
+      }
+      break;
+    }
+  }
+}
+
+void Interpreter::poison(const Target& target) {
+  if (target.items.empty()) {
+    if (target.name && !target.flag_owner) assign(target.name, Poison{}, target.span);
+    return;
+  }
+  for (const Target& item : target.items) poison(item);
+}
+
+// After a statement failed: what it would have bound stays unknown, silently.
+void Interpreter::poison_targets(Stmt& s) {
+  auto block = [&](Block b) {
+    for (Stmt* inner : b) poison_targets(*inner);
+  };
+  switch (s.kind) {
+    case StmtKind::assign: poison(*as<AssignStmt>(s).target); break;
+    case StmtKind::update: assign(as<UpdateStmt>(s).name, Poison{}, s.span); break;
+    case StmtKind::dim: assign(as<DimStmt>(s).name, Poison{}, s.span); break;
+    case StmtKind::option: assign(as<OptionStmt>(s).name, Poison{}, s.span); break;
+    case StmtKind::param: assign(as<ParamStmt>(s).name, Poison{}, s.span); break;
+    case StmtKind::flag: assign(as<FlagStmt>(s).name, Poison{}, s.span); break;
+    case StmtKind::stack: assign(as<StackStmt>(s).name, Poison{}, s.span); break;
+    case StmtKind::mark:
+      if (!as<MarkStmt>(s).index) assign(as<MarkStmt>(s).name, Poison{}, s.span);
+      break;
+    case StmtKind::import: {
+      auto& i = as<ImportStmt>(s);
+      if (i.alias) assign(i.alias, Poison{}, s.span);
+      break;
+    }
+    case StmtKind::from_import:
+      for (const ImportedName& name : as<FromImportStmt>(s).names) assign(name.alias, Poison{}, s.span);
+      break;
+    case StmtKind::if_: {
+      for (const IfBranch& branch : as<IfStmt>(s).branches) block(branch.body);
+      block(as<IfStmt>(s).otherwise);
+      break;
+    }
+    case StmtKind::for_:
+      poison(*as<ForStmt>(s).target);
+      block(as<ForStmt>(s).body);
+      break;
+    case StmtKind::loop:
+      for (const LoopState& state : as<LoopStmt>(s).state) assign(state.name, Poison{}, s.span);
+      block(as<LoopStmt>(s).body);
+      break;
+    case StmtKind::masked: block(as<MaskedStmt>(s).body); break;
+    default: break;
+  }
+}
+
+Interpreter::Flow Interpreter::exec_if(const IfStmt& s) {
+  for (const IfBranch& branch : s.branches) {
+    Value value = eval(*branch.condition);
+    if (condition(value, branch.condition->span, "`if`")) return exec_block(branch.body);
+  }
+  return exec_block(s.otherwise);
+}
+
+Interpreter::Flow Interpreter::exec_for(const ForStmt& s) {
+  std::vector<Value> items = iterate(eval(*s.source), s.source->span);
+  for (const Value& item : items) {
+    bind(*s.target, item, s.source->span);
+    if (exec_block(s.body) == Flow::returned) return Flow::returned;
+  }
+  return Flow::next;
+}
+
+void Interpreter::exec_assert(const AssertStmt& s) {
+  Value value = eval(*s.condition);
+  auto message = [&]() -> std::string {
+    if (!s.message) return std::string(in_.sources.text(s.condition->span));
+    Value m = eval(*s.message);
+    if (!m.is_str()) fail(Diag::assert_message, s.message->span, {kind_text(m)});
+    return m.str();
+  };
+  if (value.is_tensor()) {
+    if (value.tensor()->type.dtype != DType::bool_) fail(Diag::condition_not_bool, s.condition->span, {"`assert`", kind_text(value)});
+    backend_.check(value.tensor(), message(), s.condition->span);
+    return;
+  }
+  if (!value.is<bool>()) fail(Diag::condition_not_bool, s.condition->span, {"`assert`", kind_text(value)});
+  if (!value.get<bool>()) fail(Diag::assertion_failed, s.span, {message()});
+}
+
+void Interpreter::exec_mark(const MarkStmt& s) {
+  static constexpr std::string_view kRoles[] = {"loss", "error", "output"};
+  std::string role(kRoles[static_cast<std::size_t>(s.mark)]);
+  if (!main_running_) fail(Diag::mark_outside_main, s.span, {role});
+  Mark mark;
+  mark.role = static_cast<MarkRole>(s.mark);
+  mark.span = s.span;
+  mark.name = s.name.str();
+  if (s.index) {
+    Value index = eval(*s.index);
+    if (!index.is<std::int64_t>() && !index.is_str()) fail(Diag::mark_index, s.index->span, {role, kind_text(index)});
+    mark.name += "_" + to_text(index);
+  }
+  for (const Arg& option : s.options) {
+    Value value = eval(*option.value);
+    const std::string& name = option.name.str();
+    auto wrong = [&](const char* expected) { fail(Diag::option_type, option.value->span, {name, expected, kind_text(value)}); };
+    if (name == "scale") {
+      if (!value.is_number()) wrong("a number");
+      mark.scale = value.as_double();
+    } else if (name == "use_normalized_loss" || name == "use_flatten_frames") {
+      if (!value.is<bool>()) wrong("a bool");
+      (name == "use_normalized_loss" ? mark.use_normalized_loss : mark.use_flatten_frames) = value.get<bool>();
+    } else if (name == "custom_inv_norm_factor") {
+      if (!value.is_tensor()) wrong("a tensor");
+      mark.custom_inv_norm_factor = value.tensor();
+    } else {
+      fail(Diag::unknown_option, option.name_span, {role, name});
+    }
+  }
+  Value value;
+  if (s.value) {
+    value = eval_named(*s.value, s.index ? std::string() : s.name.str());
+  } else {
+    Value storage;
+    const Value* found = lookup(s.name, s.name_span, storage);
+    if (!found) fail(Diag::no_value_here, s.name_span, {s.name.str()});
+    value = *found;
+  }
+  if (value.is_poison()) throw EvalError{};
+  Span value_span = s.value ? s.value->span : s.name_span;
+  if (value.is_number()) value = apply("constant", {value, List{}, None{}, None{}}, value_span, mark.name);
+  if (!value.is_tensor()) fail(Diag::mark_not_tensor, value_span, {role, mark.name, kind_text(value)});
+  auto [it, fresh] = marks_.try_emplace(mark.name, s.name_span);
+  if (!fresh) {
+    report(Diag::marked_twice, s.name_span, {mark.name}).note(Diag::note_first_here, it->second);
+    throw EvalError{};
+  }
+  mark.first_output = mark.role == MarkRole::output && !any_output_;
+  if (mark.role == MarkRole::output) any_output_ = true;
+  backend_.mark(mark, value.tensor());
+  if (s.value && !s.index) assign(s.name, value, s.name_span);
+}
+
+}  // namespace rcn

@@ -1,0 +1,103 @@
+// The layer graph: what the network dict will hold, before names are given.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/base/source.h"
+#include "compiler/dims/dim.h"
+#include "compiler/dims/type.h"
+#include "compiler/graph/option.h"
+
+namespace rcn {
+
+// Where a layer's name belongs: a call of a module or function. Scope 0 is the root.
+struct NameScope {
+  std::uint32_t id = 0;
+  const NameScope* parent = nullptr;
+  std::string base;  // `encoder.layers.0`, `cross_entropy`; may hold dots
+};
+
+struct Extern {
+  std::string name;   // the user's
+  std::string key;    // RETURNN's data key
+  TensorType type;
+  bool available_for_inference = true;
+  Span span;
+};
+
+// The value that a layer option stands for lies in `options`; "class" is `cls`. References to other layers are
+// LayerRef options (anywhere, also nested).
+struct Layer {
+  std::uint32_t id = 0;          // position in Graph::layers: program order
+  std::string cls;               // RETURNN layer class; empty for an extern
+  OptionDict options;            // "from" among them
+  TensorType type;               // of its main output
+  const NameScope* scope = nullptr;
+  std::string base;              // wanted name inside its scope
+  std::string name;              // final; given by assign_names, or fixed from the start (marks, externs: `data:KEY`)
+  bool fixed_name = false;
+  bool root = false;             // is needed though nothing reads it (losses, outputs)
+  const Extern* source = nullptr;  // for an extern
+  std::string parameter;         // for a variable: its path `encoder/ff/weight`
+  Span span;
+
+  const Option* option(std::string_view key) const;
+};
+
+struct Graph {
+  std::deque<Layer> layers;      // stable addresses, program order: a layer stands behind all that it reads
+  std::deque<NameScope> scopes;
+  std::deque<Extern> externs;
+  Dim batch = nullptr;
+
+  Graph();
+  Layer& add(std::string cls, OptionDict options, TensorType type, const NameScope* scope, std::string base, Span span);
+  const NameScope* add_scope(const NameScope* parent, std::string base);
+  const NameScope* root_scope() const { return &scopes.front(); }
+};
+
+// Calls f(const LayerRef&) for every reference in an option.
+template <class F>
+void for_each_layer(const Option& option, F&& f) {
+  if (const auto* ref = std::get_if<LayerRef>(&option.data)) f(*ref);
+  if (const auto* list = std::get_if<OptionList>(&option.data))
+    for (const Option& item : *list) for_each_layer(item, f);
+  if (const auto* tuple = std::get_if<OptionTuple>(&option.data))
+    for (const Option& item : tuple->items) for_each_layer(item, f);
+  if (const auto* set = std::get_if<OptionSet>(&option.data))
+    for (const Option& item : set->items) for_each_layer(item, f);
+  if (const auto* dict = std::get_if<OptionDict>(&option.data))
+    for (const auto& [key, item] : *dict) for_each_layer(item, f);
+  if (const auto* map = std::get_if<OptionMap>(&option.data)) {
+    for (const auto& [key, item] : map->items) {
+      for_each_layer(key, f);
+      for_each_layer(item, f);
+    }
+  }
+}
+
+// Calls f(const DimRef&) for every dim in an option.
+template <class F>
+void for_each_dim(const Option& option, F&& f) {
+  if (const auto* ref = std::get_if<DimRef>(&option.data)) f(*ref);
+  if (const auto* list = std::get_if<OptionList>(&option.data))
+    for (const Option& item : *list) for_each_dim(item, f);
+  if (const auto* tuple = std::get_if<OptionTuple>(&option.data))
+    for (const Option& item : tuple->items) for_each_dim(item, f);
+  if (const auto* set = std::get_if<OptionSet>(&option.data))
+    for (const Option& item : set->items) for_each_dim(item, f);
+  if (const auto* dict = std::get_if<OptionDict>(&option.data))
+    for (const auto& [key, item] : *dict) for_each_dim(item, f);
+  if (const auto* map = std::get_if<OptionMap>(&option.data)) {
+    for (const auto& [key, item] : map->items) {
+      for_each_dim(key, f);
+      for_each_dim(item, f);
+    }
+  }
+}
+
+}  // namespace rcn

@@ -1,0 +1,187 @@
+#include "compiler/ops/graph_backend.h"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include "compiler/base/number_text.h"
+#include "compiler/ops/rules.h"
+
+namespace rcn {
+
+GraphBackend::GraphBackend(Graph& graph, const OpTable& table, OpContext& context)
+    : graph_(graph), table_(table), context_(context), scopes_{graph.root_scope()} {
+  graph_.batch = context.dims.batch();
+}
+
+void GraphBackend::enter_scope(const std::string& base, bool at_root) {
+  scopes_.push_back(graph_.add_scope(at_root ? graph_.root_scope() : scopes_.back(), base));
+}
+void GraphBackend::leave_scope() { scopes_.pop_back(); }
+
+// ---- layers
+
+Layer& GraphBackend::add(std::string cls, OptionDict options, TensorType type, std::string base, Span span) {
+  Layer& layer = graph_.add(std::move(cls), std::move(options), std::move(type), scopes_.back(), std::move(base), span);
+  for (const auto& [key, option] : layer.options)
+    for_each_layer(option, [&](const LayerRef& ref) {
+      if (training_only_.contains(ref.layer)) training_only_.insert(&layer);
+    });
+  carries({&layer, {}}, layer.type);
+  return layer;
+}
+
+Layer& GraphBackend::add_at_root(std::string cls, OptionDict options, TensorType type, std::string base, Span span) {
+  scopes_.push_back(graph_.root_scope());
+  Layer& layer = add(std::move(cls), std::move(options), std::move(type), std::move(base), span);
+  scopes_.pop_back();
+  return layer;
+}
+
+LayerRef GraphBackend::reinterpreted(LayerRef source, const TensorType& type, Dim from, Dim to, const std::string& base, Span span) {
+  TensorType renamed = type;
+  renamed.dims = with_replaced(type.dims, from, {to});
+  OptionMap map{{{Option(from), Option(to)}}};
+  return {&add("reinterpret_data", {{"from", source}, {"set_dim_tags", map}}, std::move(renamed), base, span), {}};
+}
+
+// Adding -0.0 changes no float, not even -0.0 itself.
+LayerRef GraphBackend::expanded(const GraphTensor& tensor, const std::vector<Dim>& wanted, const std::string& base, Span span) {
+  std::vector<Dim> added;
+  for (Dim d : tensor.missing)
+    if (contains(wanted, d)) added.push_back(d);
+  if (added.empty()) return tensor.layer;
+  DType dtype = tensor.type.dtype;
+  Option neutral = is_float(dtype) ? Option(-0.0) : dtype == DType::bool_ ? Option(false) : Option(0);
+  OptionDict options{{"value", neutral}, {"shape", dims_option(added)}, {"dtype", to_string(dtype)}};
+  if (OptionList deps = shape_deps(added, span); !deps.empty()) options.emplace_back("shape_deps", std::move(deps));
+  Layer& neutral_layer = add("constant", std::move(options), {added, dtype, nullptr}, base + "_dims", span);
+
+  TensorType type = tensor.layer_type;
+  type.dims.insert(type.dims.begin(), added.begin(), added.end());
+  OptionDict combine{{"from", OptionList{tensor.layer, &neutral_layer}},
+                     {"kind", dtype == DType::bool_ ? "logical_or" : "add"}};
+  if (!tensor.layer_type.dims.empty()) combine.emplace_back("allow_broadcast_all_sources", true);
+  if (type.sparse_dim) combine.emplace_back("out_type", OptionDict{{"sparse_dim", type.sparse_dim}});
+  return {&add("combine", std::move(combine), std::move(type), base, span), {}};
+}
+
+std::vector<Tensor> GraphBackend::apply(const OpNode& given) {
+  const OpDef* def = table_.definition(given.op->name);
+  if (!def) throw std::logic_error("operation `" + std::string(given.op->name) + "` is not in the table");
+
+  // A declared dim that gets the length of a computed one is another dim than that: the operation makes the computed
+  // one, and the result is renamed. RETURNN would take the two for one dim if a layer made the declared one directly.
+  OpNode node = given;
+  std::vector<NewDim> renames;
+  for (const NewDim& d : given.new_dims) {
+    if (!d.computed) continue;
+    renames.push_back(d);
+    for (TensorType& type : node.outputs) type.dims = with_replaced(type.dims, d.dim, {d.computed});
+    for (auto& [key, value] : node.attrs)
+      if (value.is_dim() && value.dim() == d.dim) value = d.computed;
+  }
+  Lowering lowering(*this, node);
+  def->lower(lowering);
+  if (lowering.results_.size() != given.outputs.size())
+    throw std::logic_error("lowering of `" + std::string(given.op->name) + "` gave another number of results");
+  for (const Tensor& tensor : lowering.results_) carries(graph_tensor(tensor).layer, graph_tensor(tensor).layer_type);
+
+  for (const NewDim& d : renames) {
+    for (Tensor& tensor : lowering.results_) {
+      const GraphTensor& t = graph_tensor(tensor);
+      if (!t.layer_type.has(d.computed)) continue;
+      LayerRef ref = reinterpreted(t.layer, t.layer_type, d.computed, d.dim, lowering.base_ + "_renamed", given.span);
+      TensorType type = t.type;
+      type.dims = with_replaced(type.dims, d.computed, {d.dim});
+      auto renamed = std::make_shared<GraphTensor>(std::move(type), ref, t.missing);
+      renamed->wild_padding = t.wild_padding;
+      tensor = std::move(renamed);
+    }
+  }
+  return lowering.results_;
+}
+
+// ---- inputs and parameters
+
+Tensor GraphBackend::input(const ExternInput& input) {
+  Extern& source = graph_.externs.emplace_back();
+  source.name = input.name;
+  source.key = input.key;
+  source.type = input.type;
+  source.available_for_inference = input.available_for_inference;
+  source.span = input.span;
+  Layer& layer = graph_.add("", {}, input.type, graph_.root_scope(), input.name, input.span);
+  layer.source = &source;
+  layer.name = input.key == "data" ? "data" : "data:" + input.key;
+  layer.fixed_name = true;
+  if (!input.available_for_inference) training_only_.insert(&layer);
+  carries({&layer, {}}, layer.type);
+  return std::make_shared<GraphTensor>(input.type, LayerRef{&layer, {}}, std::vector<Dim>{});
+}
+
+namespace {
+
+std::string python_nested(const Value& value, DType dtype) {
+  if (!value.is_list() && !value.is_tuple()) return python_number(OpCall::to_operand(value), dtype);
+  std::string result;
+  for (const Value& item : value.is_tuple() ? value.tuple().items : value.list())
+    result += (result.empty() ? "" : ", ") + python_nested(item, dtype);
+  return "[" + result + "]";
+}
+
+// RETURNN's spelling of an initialiser: names of TensorFlow's classes.
+std::string initializer_text(const Initializer& init) {
+  auto number = [](double x) { return number_text(x); };
+  switch (init.kind) {
+    case Initializer::Kind::variance_scaling:
+      return "VarianceScaling(scale=" + number(init.a) + ", mode='" + init.mode + "', distribution='" + init.distribution + "')";
+    case Initializer::Kind::uniform: return "RandomUniform(minval=" + number(init.a) + ", maxval=" + number(init.b) + ")";
+    case Initializer::Kind::normal: return "RandomNormal(mean=" + number(init.a) + ", stddev=" + number(init.b) + ")";
+    case Initializer::Kind::truncated_normal:
+      return "TruncatedNormal(mean=" + number(init.a) + ", stddev=" + number(init.b) + ")";
+    case Initializer::Kind::orthogonal: return "Orthogonal()";
+  }
+  return {};
+}
+
+Option initial_option(const Value& initial, DType dtype) {
+  if (const auto* init = std::get_if<std::shared_ptr<const Initializer>>(&initial.data())) return initializer_text(**init);
+  if (initial.is_list() || initial.is_tuple())
+    return "numpy.array(" + python_nested(initial, dtype) + ", dtype='" + std::string(to_string(dtype)) + "')";
+  return number_option(OpCall::to_operand(initial), dtype);
+}
+
+}  // namespace
+
+Tensor GraphBackend::parameter(const Parameter& p) {
+  OptionList shape;
+  for (std::size_t i = 0; i < p.type.dims.size(); ++i) {
+    // Of a dim that comes again, the earlier occurrence is the one that products reduce.
+    Dim d = p.type.dims[i];
+    auto later = std::count(p.type.dims.begin() + static_cast<std::ptrdiff_t>(i) + 1, p.type.dims.end(), d);
+    shape.emplace_back(DimRef{d, static_cast<int>(later)});
+  }
+  bool trainable = p.trainable && !p.auxiliary && is_float(p.type.dtype);
+  OptionDict options{{"shape", std::move(shape)}};
+  if (p.type.dtype != DType::float32) options.emplace_back("dtype", to_string(p.type.dtype));
+  options.emplace_back("init", initial_option(p.initial, p.type.dtype));
+  if (!trainable) options.emplace_back("trainable", false);
+  if (trainable && p.weight_decay) options.emplace_back("L2", *p.weight_decay);  // it would count for a frozen one too
+  if (!p.updater_opts.is_none()) options.emplace_back("updater_opts", option_of(p.updater_opts, p.span));
+  options.emplace_back("param_name", "param");
+  options.emplace_back("name_scope", "/" + p.path);
+
+  std::string base = p.path;
+  std::replace(base.begin(), base.end(), '/', '.');
+  Layer& layer = add_at_root("variable", std::move(options), p.type, std::move(base), p.span);
+  layer.parameter = p.path;
+  if (p.type.sparse_dim) {
+    Layer& sparse = add_at_root("reinterpret_data", {{"from", &layer}, {"set_sparse", true}, {"set_sparse_dim", p.type.sparse_dim}},
+                                p.type, layer.base + "_sparse", p.span);
+    return std::make_shared<GraphTensor>(p.type, LayerRef{&sparse, {}}, std::vector<Dim>{});
+  }
+  return std::make_shared<GraphTensor>(p.type, LayerRef{&layer, {}}, std::vector<Dim>{});
+}
+
+}  // namespace rcn

@@ -1,0 +1,141 @@
+// Indices: gather, one_hot, set_sparse_dim.
+#include "compiler/ops/lowering.h"
+#include "compiler/ops/op_table.h"
+#include "compiler/ops/rules.h"
+
+namespace rcn {
+
+namespace {
+
+// ---- gather
+
+void infer_gather(OpCall& call) {
+  Dim axis = call.arg(2).dim();
+  const TensorType& x = axis_type(call, 0, 2);
+  bool clip = call.arg(3).get<bool>();
+  std::vector<Dim> rest = without(x.dims, {axis}), placed;
+  if (call.arg(1).is_tensor()) {
+    require_dtype(call, 1, Wanted::ints);
+    const TensorType& position = single_type(call, 1);
+    if (position.sparse_dim && position.sparse_dim != axis) require_sparse(call, 1, axis);
+    placed = without(position.dims, rest);
+    if (clip) require_length_dims(call, 0, axis);
+  } else {
+    std::int64_t index = call.arg(1).get<std::int64_t>();
+    if (index < 0 || (axis->size && index >= *axis->size))
+      call.fail_at(call.arg_span(1), Diag::index_range, {std::to_string(index), to_string(axis), axis->size ? std::to_string(*axis->size) : "of each sequence"});
+  }
+  std::vector<Dim> dims = with_replaced(x.dims, axis, placed);
+  require_distinct(call, dims);
+  call.input(call.operand(0));
+  call.input(call.operand(1));
+  call.attr("axis", axis);
+  call.attr("clip_to_valid", clip);
+  call.output({dims, x.dtype, x.sparse_dim});
+}
+
+// RETURNN's own clipping asks positions to have the dims that lengths have; ours adds them.
+LayerRef clipped(Lowering& l, LayerRef position, std::vector<Dim> dims, Dim axis) {
+  DType dtype = l.type(1).dtype;
+  std::string cast = dtype == DType::int32 ? "source(1)" : "tf.cast(source(1), '" + std::string(to_string(dtype)) + "')";
+  std::string last = axis->size ? std::to_string(*axis->size - 1) : "tf.maximum(" + cast + " - 1, 0)";
+  std::vector<LayerRef> from{position};
+  if (!axis->size) {
+    from.push_back(l.length(axis));
+    dims = united(l.lengths().length_dims(axis), dims);
+  }
+  return l.eval(from, "tf.minimum(tf.maximum(source(0), 0), " + last + ")", type_of(dims, dtype), "position", !axis->size);
+}
+
+void lower_gather(Lowering& l) {
+  Dim axis = l.node().dim("axis");
+  bool clip = l.node().boolean("clip_to_valid");
+  std::vector<Dim> needed{axis};
+  if (clip) needed = united(needed, l.lengths().length_dims(axis));
+  LayerRef source = l.with_dims(0, needed);
+  std::vector<Dim> real = without(l.type(0).dims, l.absent(0, needed));
+  Option position;
+  if (l.is_tensor(1)) {
+    std::vector<Dim> dims = l.raw(1).layer_type.dims;
+    position = clip ? clipped(l, l.raw(1).layer, dims, axis) : l.safe_indices(1);
+    real = united(without(real, {axis}), dims);
+  } else {
+    position = number_option(l.node().inputs[1], DType::int32);
+    real = without(real, {axis});
+  }
+  TensorType type = l.out();
+  std::vector<Dim> missing = without(type.dims, real);
+  type.dims = without(type.dims, missing);
+  l.result(l.layer("gather", {{"from", source}, {"position", position}, {"axis", axis}, {"clip_to_valid", false}}, type), missing);
+}
+
+// ---- one_hot
+
+void infer_one_hot(OpCall& call) {
+  const TensorType& type = single_type(call, 0);
+  if (!type.sparse_dim) {
+    call.context().diagnostics.report(Diag::sparse_needed, call.arg_span(0), {"source", "a dim", "it is " + std::string(to_string(type.dtype)) + " without a sparse dim"})
+        .help(Diag::help_text, {"`nn.set_sparse_dim(x, dim)` declares what ints are indices of"});
+    throw EvalError{};
+  }
+  if (!call.context().lengths.defined(type.sparse_dim)) call.fail_at(call.arg_span(0), Diag::dim_without_length, {to_string(type.sparse_dim)});
+  std::vector<Dim> dims = type.dims;
+  dims.push_back(type.sparse_dim);
+  require_distinct(call, dims);
+  call.input(call.operand(0));
+  call.attr("dtype", call.arg(1));
+  call.attr("axis", type.sparse_dim);
+  call.output({dims, call.arg(1).get<DType>(), nullptr});
+}
+
+void lower_one_hot(Lowering& l) {
+  Dim axis = l.node().dim("axis");
+  const GraphTensor& x = l.raw(0);
+  LayerRef classes = l.range(axis), indices = x.layer;
+  if (x.type.dtype != DType::int32) indices = l.cast(indices, type_of(x.layer_type.dims, DType::int32, x.type.sparse_dim), "indices");
+  TensorType type = l.out();
+  type.dims = united(x.layer_type.dims, {axis});
+  bool is_bool = type.dtype == DType::bool_;
+  LayerRef hot = l.layer("compare", {{"from", OptionList{indices, classes}}, {"kind", "equal"}, {"allow_broadcast_all_sources", true}},
+                         type_of(type.dims, DType::bool_), is_bool ? "" : "is");
+  l.result(is_bool ? hot : l.cast(hot, type, ""), x.missing);
+}
+
+// ---- set_sparse_dim
+
+void infer_set_sparse_dim(OpCall& call) {
+  require_dtype(call, 0, Wanted::ints);
+  TensorType type = call.type(0);
+  if (type.sparse_dim == call.arg(1).dim()) return call.static_result(call.arg(0));
+  call.input(call.operand(0));
+  call.attr("sparse_dim", call.arg(1));
+  type.sparse_dim = call.arg(1).dim();
+  call.output(type);
+}
+
+void lower_set_sparse_dim(Lowering& l) {
+  const GraphTensor& x = l.raw(0);
+  TensorType type = x.layer_type;
+  type.sparse_dim = l.out().sparse_dim;
+  l.result(l.layer("reinterpret_data", {{"from", x.layer}, {"set_sparse", true}, {"set_sparse_dim", type.sparse_dim}}, type), x.missing);
+}
+
+constexpr OpParam kGather[] = {{"source", arg::tensor}, {"position", arg::tensor | arg::integer, true}, {"axis", arg::dim, true}, {"clip_to_valid", arg::boolean, true, "false"}};
+constexpr OpParam kOneHot[] = {{"source", arg::tensor}, {"dtype", arg::dtype, true, "float32"}};
+constexpr OpParam kSparse[] = {{"source", arg::tensor}, {"sparse_dim", arg::dim}};
+
+constexpr OpDef kOps[] = {
+    {{"gather", kGather, "Tensor",
+      "`source` at `position` of `axis`. Dims that both have are matched; the other dims of `position` take the place of `axis`. With "
+      "`clip_to_valid`, positions are first limited to the sequence; without it, one outside is an error.",
+      infer_gather},
+     lower_gather},
+    {{"one_hot", kOneHot, "Tensor", "1 at the index, 0 elsewhere, along the sparse dim of `source`, which comes last.", infer_one_hot}, lower_one_hot},
+    {{"set_sparse_dim", kSparse, "Tensor", "The same ints as indices over `sparse_dim`.", infer_set_sparse_dim}, lower_set_sparse_dim},
+};
+
+}  // namespace
+
+std::span<const OpDef> index_ops() { return kOps; }
+
+}  // namespace rcn

@@ -1,0 +1,157 @@
+#include "compiler/ops/lowering.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "compiler/base/number_text.h"
+#include "compiler/ops/graph_backend.h"
+#include "compiler/ops/rules.h"
+
+namespace rcn {
+
+GraphTensor::GraphTensor(TensorType t, LayerRef ref, std::vector<Dim> absent)
+    : TensorData(std::move(t)), layer(std::move(ref)), layer_type(type), missing(std::move(absent)) {
+  layer_type.dims = without(type.dims, missing);
+}
+
+const GraphTensor& graph_tensor(const Tensor& tensor) { return static_cast<const GraphTensor&>(*tensor); }
+
+std::string python_float(double value) {
+  if (std::isnan(value)) return "float('nan')";
+  if (std::isinf(value)) return value > 0 ? "float('inf')" : "float('-inf')";
+  std::string text = number_text(value);
+  return text[0] == '-' ? "(" + text + ")" : text;
+}
+
+std::string python_number(const Operand& number, DType dtype) {
+  if (const bool* b = std::get_if<bool>(&number)) return *b ? "True" : "False";
+  if (const std::int64_t* i = std::get_if<std::int64_t>(&number)) {
+    if (is_float(dtype)) return python_float(static_cast<double>(*i));
+    return *i < 0 ? "(" + std::to_string(*i) + ")" : std::to_string(*i);
+  }
+  return python_float(std::get<double>(number));
+}
+
+Option number_option(const Operand& number, DType dtype) {
+  if (const bool* b = std::get_if<bool>(&number)) return *b;
+  if (const std::int64_t* i = std::get_if<std::int64_t>(&number))
+    return is_float(dtype) ? Option(static_cast<double>(*i)) : Option(*i);
+  return std::get<double>(number);
+}
+
+OptionDict reuse_params(std::vector<std::pair<std::string, LayerRef>> map) {
+  OptionDict entries;
+  for (auto& [name, layer] : map) entries.emplace_back(name, OptionDict{{"layer_output", layer}});
+  return {{"map", std::move(entries)}};
+}
+
+Lowering::Lowering(GraphBackend& backend, const OpNode& node) : backend_(backend), node_(node) {
+  base_ = node.base_name.empty() ? std::string(node.op->name) : node.base_name;
+}
+
+DimTable& Lowering::dims() { return backend_.context_.dims; }
+const DimLengths& Lowering::lengths() { return backend_.context_.lengths; }
+
+// ---- inputs
+
+LayerRef Lowering::full(const GraphTensor& tensor) {
+  return backend_.expanded(tensor, tensor.missing, base_ + "_expanded", node_.span);
+}
+LayerRef Lowering::full(std::size_t i) { return full(raw(i)); }
+LayerRef Lowering::with_dims(std::size_t i, const std::vector<Dim>& dims) {
+  return backend_.expanded(raw(i), dims, base_ + "_expanded", node_.span);
+}
+std::vector<Dim> Lowering::absent(std::size_t i, const std::vector<Dim>& dims) const { return without(raw(i).missing, dims); }
+
+// ---- layers
+
+LayerRef Lowering::layer(std::string cls, OptionDict options, TensorType type, std::string_view suffix) {
+  std::string base = suffix.empty() ? base_ : base_ + "_" + std::string(suffix);
+  return {&backend_.add(std::move(cls), std::move(options), std::move(type), std::move(base), node_.span), {}};
+}
+
+void Lowering::result(LayerRef layer, std::vector<Dim> missing) {
+  auto tensor = std::make_shared<GraphTensor>(node_.outputs.at(results_.size()), std::move(layer), std::move(missing));
+  bool dynamic = std::any_of(tensor->layer_type.dims.begin(), tensor->layer_type.dims.end(), [](Dim d) { return d->dynamic(); });
+  bool wild = wild_.value_or(false);
+  if (!wild_)
+    for (const Operand& input : node_.inputs)
+      if (const Tensor* t = as_tensor(input)) wild = wild || graph_tensor(*t).wild_padding;
+  tensor->wild_padding = wild && dynamic && is_float(tensor->type.dtype);
+  results_.push_back(std::move(tensor));
+}
+
+LayerRef Lowering::eval(const std::vector<LayerRef>& from, std::string text, TensorType type, std::string_view suffix, bool broadcast) {
+  OptionDict out{{"dtype", to_string(type.dtype)}, {"sparse_dim", type.sparse_dim ? Option(type.sparse_dim) : Option()}};
+  OptionDict options{{"from", from.size() == 1 ? Option(from[0]) : Option(OptionList(from.begin(), from.end()))},
+                     {"eval", std::move(text)}, {"out_type", std::move(out)}};
+  if (broadcast) options.emplace_back("allow_broadcast_all_sources", true);
+  return layer("eval", std::move(options), std::move(type), suffix);
+}
+
+LayerRef Lowering::dense(LayerRef source, TensorType type) {
+  if (!type.sparse_dim) return source;
+  type.sparse_dim = nullptr;
+  return layer("reinterpret_data", {{"from", source}, {"set_sparse", false}}, std::move(type), "dense");
+}
+
+LayerRef Lowering::cast(LayerRef source, TensorType type, std::string_view suffix) {
+  Option dtype(to_string(type.dtype));
+  return layer("cast", {{"from", source}, {"dtype", dtype}}, std::move(type), suffix);
+}
+
+LayerRef Lowering::constant(Operand value, TensorType type, std::string_view suffix) {
+  OptionDict options{{"value", number_option(value, type.dtype)}, {"shape", dims_option(type.dims)}, {"dtype", to_string(type.dtype)}};
+  if (type.sparse_dim) options.emplace_back("sparse_dim", type.sparse_dim);
+  if (OptionList deps = backend_.shape_deps(type.dims, node_.span); !deps.empty()) options.emplace_back("shape_deps", std::move(deps));
+  return layer("constant", std::move(options), std::move(type), suffix);
+}
+
+LayerRef Lowering::carrier(Dim d) { return backend_.carrier(d, node_.span); }
+LayerRef Lowering::length(Dim d) { return backend_.length(d, node_.span); }
+LayerRef Lowering::longest(Dim d) { return backend_.longest(d, node_.span); }
+LayerRef Lowering::range(Dim d) { return backend_.range(d, node_.span); }
+LayerRef Lowering::valid(Dim d) { return backend_.valid(d, node_.span); }
+LayerRef Lowering::sequence_dim(Dim d, LayerRef lengths) {
+  return backend_.sequence_dim(d, lengths, base_ + "_range", node_.span);
+}
+
+LayerRef Lowering::masked(LayerRef source, const TensorType& type, Dim d, const Operand& value, std::string_view suffix) {
+  return layer("seq_len_mask", {{"from", source}, {"axis", d}, {"mask_value", number_option(value, type.dtype)}}, type, suffix);
+}
+
+LayerRef Lowering::safe_indices(std::size_t i) {
+  const GraphTensor& tensor = raw(i);
+  LayerRef ref = tensor.layer;
+  if (ref.layer->source) return ref;  // data is padded with zeros
+  for (Dim d : tensor.layer_type.dims) {
+    if (!d->dynamic() || d->kind == DimKind::batch) continue;
+    std::vector<Dim> needed = lengths().length_dims(d);
+    if (!without(needed, tensor.layer_type.dims).empty()) continue;  // the same frames for all sequences: none is padding
+    ref = masked(ref, tensor.layer_type, d, std::int64_t{0}, "masked");
+  }
+  return ref;
+}
+
+void Lowering::elementwise(std::string cls, OptionDict options, const std::vector<std::size_t>& inputs) {
+  OptionList from;
+  std::vector<Dim> real;
+  bool any_sparse = false;
+  for (std::size_t i : inputs) {
+    from.emplace_back(raw(i).layer);
+    real = united(real, raw(i).layer_type.dims);
+    any_sparse = any_sparse || sparse(i);
+  }
+  bool covered = std::any_of(inputs.begin(), inputs.end(),
+                             [&](std::size_t i) { return without(real, raw(i).layer_type.dims).empty(); });
+  options.insert(options.begin(), {"from", from.size() == 1 ? from[0] : Option(from)});
+  if (!covered) options.emplace_back("allow_broadcast_all_sources", true);
+  if (any_sparse && cls != "compare") options.emplace_back("out_type", OptionDict{{"sparse_dim", Option()}});
+  TensorType type = out();
+  std::vector<Dim> missing = without(type.dims, real);
+  type.dims = without(type.dims, missing);
+  result(layer(std::move(cls), std::move(options), std::move(type)), std::move(missing));
+}
+
+}  // namespace rcn

@@ -1,0 +1,97 @@
+// What a lowering works with: the node, its inputs as layers, and ways to make layers.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/eval/op.h"
+#include "compiler/graph/graph.h"
+
+namespace rcn {
+
+class GraphBackend;
+
+// A tensor in the graph: a layer, or one of its further outputs.
+struct GraphTensor final : TensorData {
+  LayerRef layer;
+  TensorType layer_type;      // what the layer has; the order of its dims says nothing
+  std::vector<Dim> missing;   // dims of the type that the layer lacks (`nn.expand_dims`): the value is the same along them
+  bool wild_padding = false;  // its padding may hold inf or nan
+
+  GraphTensor(TensorType t, LayerRef ref, std::vector<Dim> absent);
+};
+
+const GraphTensor& graph_tensor(const Tensor& tensor);
+
+// A static number as Python, as the dtype wants it: `2`, `2.0`, `float('inf')`, `True`; negative ones in parentheses.
+std::string python_number(const Operand& number, DType dtype);
+std::string python_float(double value);  // shortest text that reads back as this
+Option number_option(const Operand& number, DType dtype);
+OptionDict reuse_params(std::vector<std::pair<std::string, LayerRef>> map);
+
+// Helpers are methods so that each lowering reads like the dict that it makes.
+class Lowering {
+ public:
+  Lowering(GraphBackend& backend, const OpNode& node);
+
+  const OpNode& node() const { return node_; }
+  const TensorType& out(std::size_t i = 0) const { return node_.outputs[i]; }
+  DimTable& dims();
+  const DimLengths& lengths();
+
+  // ---- inputs
+  bool is_tensor(std::size_t i) const { return as_tensor(node_.inputs[i]) != nullptr; }
+  const TensorType& type(std::size_t i) const { return node_.tensor(i)->type; }
+  const GraphTensor& raw(std::size_t i) const { return graph_tensor(node_.tensor(i)); }
+  // With all dims of its type in the layer.
+  LayerRef full(std::size_t i);
+  LayerRef full(const GraphTensor& tensor);
+  // With at least these dims of its type in the layer.
+  LayerRef with_dims(std::size_t i, const std::vector<Dim>& dims);
+  // The dims that with_dims() leaves out of the layer.
+  std::vector<Dim> absent(std::size_t i, const std::vector<Dim>& dims) const;
+  bool sparse(std::size_t i) const { return is_tensor(i) && type(i).sparse_dim; }
+
+  // ---- layers
+  LayerRef layer(std::string cls, OptionDict options, TensorType type, std::string_view suffix = {});
+  // The node's next output.
+  void result(LayerRef layer, std::vector<Dim> missing = {});
+  // Whether the padding of the result may hold inf or nan; else it is as the inputs'.
+  void padding(bool wild) { wild_ = wild; }
+
+  // ---- steps that many lowerings need
+  LayerRef eval(const std::vector<LayerRef>& from, std::string text, TensorType type, std::string_view suffix = {}, bool broadcast = false);
+  LayerRef dense(LayerRef source, TensorType type);  // int values without their sparse dim
+  LayerRef cast(LayerRef source, TensorType type, std::string_view suffix = "cast");
+  LayerRef constant(Operand value, TensorType type, std::string_view suffix);
+  LayerRef carrier(Dim d);              // a layer that has the dim
+  LayerRef length(Dim d);               // int32, over the dims that lengths depend on; a scalar for static dims and batch
+  LayerRef longest(Dim d);              // int32 scalar
+  LayerRef range(Dim d);                // int32 [d]
+  LayerRef valid(Dim d);                // bool [d, its length dims]: true inside of each sequence
+  // The layer with a value on what lies outside of the sequences.
+  LayerRef masked(LayerRef source, const TensorType& type, Dim d, const Operand& value, std::string_view suffix = "masked");
+  // Indices that no padded frame makes invalid: 0 outside of the sequences, unless they come straight from the data.
+  LayerRef safe_indices(std::size_t i);
+  LayerRef sequence_dim(Dim d, LayerRef lengths);  // range over a dim that gets its lengths here
+
+  // Elementwise: the layer of these options from the tensor inputs, with broadcasting; inputs' missing dims stay so.
+  void elementwise(std::string cls, OptionDict options, const std::vector<std::size_t>& inputs);
+
+ private:
+  friend class GraphBackend;
+  GraphBackend& backend_;
+  const OpNode& node_;
+  std::string base_;
+  std::vector<Tensor> results_;
+  std::optional<bool> wild_;
+};
+
+// Type of a helper layer.
+inline TensorType type_of(std::vector<Dim> dims, DType dtype = DType::float32, Dim sparse_dim = nullptr) {
+  return TensorType{std::move(dims), dtype, sparse_dim};
+}
+
+}  // namespace rcn

@@ -1,0 +1,135 @@
+// Reduction over axes, with the padding left out.
+#include "compiler/ops/lowering.h"
+#include "compiler/ops/op_table.h"
+#include "compiler/ops/rules.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "compiler/base/suggest.h"
+
+namespace rcn {
+
+namespace {
+
+constexpr std::string_view kModes[] = {"sum", "max", "min", "mean", "argmax", "argmin", "logsumexp", "any", "all"};
+
+std::string known_mode(OpCall& call, std::size_t i) {
+  const std::string& mode = call.arg(i).str();
+  if (std::find(std::begin(kModes), std::end(kModes), mode) != std::end(kModes)) return mode;
+  std::vector<std::string> names(std::begin(kModes), std::end(kModes));
+  auto report = call.context().diagnostics.report(
+      Diag::op_argument_value, call.arg_span(i),
+      {op_text(call.info()), "mode", "one of " + quoted_list(names), "`" + mode + "`"});
+  if (auto near = nearest_names(mode, names); !near.empty()) report.help(Diag::help_did_you_mean, {quoted_list(near)});
+  throw EvalError{};
+}
+
+void infer_reduce(OpCall& call) {
+  const TensorType& type = single_type(call, 0);
+  std::string mode = known_mode(call, 1);
+  std::vector<Dim> axes = call.dims_arg(2);
+  for (Dim axis : axes) call.require_dim(0, axis, 2);
+  bool position = mode == "argmax" || mode == "argmin";
+  if (axes.empty() || (position && axes.size() != 1))
+    call.fail_at(call.arg_span(2), Diag::op_argument_value,
+                 {op_text(call.info()), "axis", position ? "one dim" : "at least one dim", std::to_string(axes.size()) + " dims"});
+  for (Dim axis : axes) {
+    require_length_dims(call, 0, axis);
+    if (axis->kind == DimKind::batch) continue;  // frames that are left are over the sequences which reach there
+    for (Dim d : type.dims)
+      if (!contains(axes, d) && contains(call.context().lengths.length_dims(d), axis))
+        call.fail_at(call.arg_span(2), Diag::lengths_depend, {to_string(d), to_string(axis)});
+  }
+  require_dtype(call, 0, mode == "any" || mode == "all" ? Wanted::bools
+                         : mode == "mean" || mode == "logsumexp" ? Wanted::floats : Wanted::numbers);
+  call.input(call.operand(0));
+  call.attr("mode", mode);
+  call.attr("axes", dims_value(axes));
+  call.output({without(type.dims, axes), position ? DType::int32 : type.dtype, position ? axes[0] : nullptr});
+}
+
+// What the mode's result does not depend on.
+Operand neutral(std::string_view mode, DType dtype) {
+  if (mode == "any") return false;
+  if (mode == "all") return true;
+  bool low = mode == "max" || mode == "argmax" || mode == "logsumexp", high = mode == "min" || mode == "argmin";
+  if (is_float(dtype)) {
+    double limit = dtype == DType::float16 ? 65504.0 : dtype == DType::float32 ? static_cast<double>(std::numeric_limits<float>::max())
+                                                                                : std::numeric_limits<double>::max();
+    return low ? -limit : high ? limit : 0.0;
+  }
+  static constexpr std::int64_t kMin[] = {0, 0, -128, -32768, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int64_t>::min()};
+  static constexpr std::int64_t kMax[] = {1, 255, 127, 32767, std::numeric_limits<std::int32_t>::max(), std::numeric_limits<std::int64_t>::max()};
+  std::size_t t = static_cast<std::size_t>(dtype);
+  return low ? kMin[t] : high ? kMax[t] : std::int64_t{0};
+}
+
+LayerRef reduced(Lowering& l, LayerRef source, std::string_view mode, const std::vector<Dim>& axes, TensorType type, std::string_view suffix) {
+  bool dynamic = std::any_of(axes.begin(), axes.end(), [](Dim d) { return d->dynamic() && d->kind != DimKind::batch; });
+  Option axis = axes.size() == 1 ? Option(axes[0]) : Option(dims_option(axes));
+  return l.layer("reduce", {{"from", source}, {"mode", mode}, {"axis", axis}, {"keep_dims", false}, {"use_time_mask", dynamic}},
+                 std::move(type), suffix);
+}
+
+// Dims that stay, with lengths that depend on a reduced one: frame t of the result is over the sequences that have it.
+std::vector<Dim> ragged(Lowering& l, const TensorType& type, const std::vector<Dim>& axes);
+
+void lower_reduce(Lowering& l) {
+  const std::string& mode = l.node().str("mode");
+  std::vector<Dim> axes = l.node().dims("axes"), needed = axes;
+  for (Dim axis : axes) needed = united(needed, l.lengths().length_dims(axis));
+  LayerRef source = l.with_dims(0, needed);
+  TensorType type = l.raw(0).layer_type;
+  type.dims = without(l.type(0).dims, l.absent(0, needed));
+  source = l.dense(source, type);
+  type.sparse_dim = nullptr;
+  l.padding(l.raw(0).wild_padding);
+  std::vector<Dim> missing = without(l.absent(0, needed), axes);
+  TensorType out = l.out();
+  out.dims = without(out.dims, missing);
+
+  std::vector<Dim> uneven = ragged(l, type, axes);
+  bool dynamic = std::any_of(axes.begin(), axes.end(), [](Dim d) { return d->dynamic() && d->kind != DimKind::batch; });
+  if (mode == "mean" && (!uneven.empty() || (dynamic && out.dtype != DType::float32))) {
+    // RETURNN corrects a mean by a float32 factor from the lengths of the reduced axes only.
+    LayerRef ones = l.constant(1.0, type_of(type.dims, out.dtype), "ones");
+    for (Dim d : uneven) {
+      source = l.masked(source, type, d, 0.0);
+      ones = l.masked(ones, type_of(type.dims, out.dtype), d, 0.0, "ones_masked");
+    }
+    LayerRef sum = reduced(l, source, "sum", axes, out, "sum");
+    LayerRef count = reduced(l, ones, "sum", axes, type_of(out.dims, out.dtype), "count");
+    return l.result(l.eval({sum, count}, "source(0) / tf.maximum(source(1), 1.0)", out), missing);
+  }
+  for (Dim d : uneven) source = l.masked(source, type, d, neutral(mode, type.dtype));
+  l.result(reduced(l, source, mode, axes, out, ""), missing);
+}
+
+std::vector<Dim> ragged(Lowering& l, const TensorType& type, const std::vector<Dim>& axes) {
+  std::vector<Dim> result;
+  for (Dim d : type.dims) {
+    if (contains(axes, d) || !d->dynamic() || d->kind == DimKind::batch) continue;
+    std::vector<Dim> over = l.lengths().length_dims(d);
+    bool depends = std::any_of(over.begin(), over.end(), [&](Dim o) { return contains(axes, o); });
+    if (depends && without(over, type.dims).empty()) result.push_back(d);
+  }
+  return result;
+}
+
+constexpr OpParam kReduce[] = {{"source", arg::tensor}, {"mode", arg::str, true}, {"axis", arg::axes, true}};
+
+constexpr OpDef kOps[] = {
+    {{"reduce", kReduce, "Tensor",
+      "Reduces `axis`, one dim or several, by `mode`: sum, max, min, mean, argmax, argmin, logsumexp, any, all. The result has the "
+      "other dims of `source`. Frames outside of a sequence do not count: `mean` divides by the number of valid frames. argmax and "
+      "argmin take one axis and give int32 indices over it, the first one of equals. any and all take bools.",
+      infer_reduce},
+     lower_reduce},
+};
+
+}  // namespace
+
+std::span<const OpDef> reduce_ops() { return kOps; }
+
+}  // namespace rcn

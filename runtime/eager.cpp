@@ -1,0 +1,98 @@
+#include "runtime/eager.h"
+
+#include <ostream>
+#include <unordered_map>
+
+#include "runtime/blas.h"
+#include "runtime/eager_backend.h"
+#include "runtime/objective.h"
+#include "runtime/report.h"
+
+namespace rcn {
+
+struct EagerRun::State {
+  EagerOptions options;
+  const SourceMap& sources;
+  DiagnosticSink& sink;
+  Dim batch;
+  std::ostream& out;
+  std::ostream& err;
+  RunState run;
+  Inputs inputs;
+  Params params;
+  EagerBackend backend;
+  std::vector<PrintedTensor> printed;
+  std::unordered_map<std::string, int> names;
+
+  State(EagerOptions o, const SourceMap& s, DiagnosticSink& d, const DimTable& dims, const DimLengths& known,
+        std::ostream& out_stream, std::ostream& err_stream)
+      : options(std::move(o)), sources(s), sink(d), batch(dims.batch()), out(out_stream), err(err_stream), run(dims.batch()),
+        inputs({options.data, options.batch, options.time, options.seed}, dims.batch(), known, run.lengths, d),
+        params(options.seed, options.grad), backend(run, inputs, params, d, options.grad) {
+    run.train = options.train;
+    run.seed = options.seed;
+    if (options.trace || !options.print.empty()) backend.observer = [this](const Produced& p) { observe(p); };
+  }
+
+  void observe(const Produced& p) {
+    if (options.trace && glob_match(*options.trace, p.name))
+      write_trace_line(options.json ? err : out, p, sources, run.lengths);
+    for (const std::string& glob : options.print) {
+      if (!glob_match(glob, p.name)) continue;
+      print(p.name, p.tensor);
+      break;
+    }
+  }
+
+  void print(const std::string& name, const Tensor& tensor) {
+    int count = names[name]++;
+    std::string shown = count == 0 ? name : name + "_" + std::to_string(count);
+    if (options.json) {
+      printed.push_back({shown, tensor});
+    } else {
+      write_printed(out, shown, tensor, run.lengths, options.padding);
+    }
+  }
+
+  int finish() {
+    if (sink.has_errors() || !params.check(sink)) return 1;
+    for (const MarkedTensor& m : backend.marks())
+      for (const std::string& glob : options.print)
+        if (!names.contains(m.mark.name) && glob_match(glob, m.mark.name)) print(m.mark.name, m.tensor);
+    try {
+      Objective objective = compute_objective(backend.marks(), params.all(), run.lengths, batch, options.grad);
+      if (!options.save.empty()) save_results(options.save, backend.marks(), run.lengths);
+      if (!options.save_params.empty()) params.save(options.save_params);
+      if (options.json) {
+        write_json_report(out, backend.marks(), objective, printed, run.lengths, options.grad, options.padding);
+      } else {
+        write_text_report(out, backend.marks(), objective, run.lengths, options.grad);
+      }
+    } catch (const ArrayFileError& error) {
+      sink.report(Diag::eager_file, Span{}, {error.what()});
+      return 1;
+    } catch (const c10::Error& error) {
+      std::string text = error.what_without_backtrace();
+      sink.report(Diag::eager_torch, Span{}, {"gradients", text.substr(0, text.find('\n'))});
+      return 1;
+    }
+    return 0;
+  }
+};
+
+EagerRun::EagerRun(EagerOptions options, const SourceMap& sources, DiagnosticSink& sink, const DimTable& dims,
+                   const DimLengths& known, std::ostream& out, std::ostream& err) {
+  if (options.threads) at::set_num_threads(*options.threads);
+  state_ = std::make_unique<State>(std::move(options), sources, sink, dims, known, out, err);
+  if (std::optional<std::string> file = slow_blas())
+    sink.report(Diag::eager_slow_blas, Span{}, {*file}).help(Diag::help_text, {"install libopenblas0-openmp"});
+  if (!state_->options.params.empty()) state_->params.open(state_->options.params, sink);
+}
+
+EagerRun::~EagerRun() = default;
+
+bool EagerRun::declare_inputs(const std::vector<ExternInput>& externs) { return state_->inputs.declare(externs); }
+Backend& EagerRun::backend() { return state_->backend; }
+int EagerRun::finish() { return state_->finish(); }
+
+}  // namespace rcn

@@ -1,0 +1,58 @@
+// An eager run of one program, for the driver. Nothing of libtorch is seen here.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/base/source.h"
+#include "compiler/diag/diagnostic.h"
+#include "compiler/eval/backend.h"
+#include "compiler/eval/op.h"
+
+namespace rcn {
+
+// As on the command line.
+struct EagerOptions {
+  std::vector<std::string> data;      // --data NAME=FILE[:KEY] or NAME=[[1, 2], [3]]
+  std::optional<std::int64_t> batch;  // --batch
+  std::vector<std::string> time;      // --time DIM=7,5,2
+  std::uint64_t seed = 42;            // --seed
+  std::string params;                 // --params FILE.npz; empty: first values
+  std::string save_params;            // --save-params FILE.npz
+  std::optional<std::string> trace;   // --trace[=GLOB]; "*" for all
+  std::vector<std::string> print;     // --print GLOB
+  bool padding = false;               // --padding: printed tensors with their padding
+  std::string save;                   // --save FILE.npz
+  bool json = false;
+  bool grad = false;
+  bool train = false;                 // what a dynamic train flag is
+  std::optional<int> threads;         // --threads
+};
+
+// Construct it, declare the externs, evaluate the program with backend(), then finish().
+class EagerRun {
+ public:
+  // Trace lines go to `out` as operations run, to `err` with `json`.
+  EagerRun(EagerOptions options, const SourceMap& sources, DiagnosticSink& sink, const DimTable& dims, const DimLengths& known,
+           std::ostream& out, std::ostream& err);
+  ~EagerRun();
+  EagerRun(const EagerRun&) = delete;
+  EagerRun& operator=(const EagerRun&) = delete;
+
+  // All externs that the program declares, before it is evaluated: data and lengths are compared among them. False after
+  // errors, which are in the sink.
+  bool declare_inputs(const std::vector<ExternInput>& externs);
+  Backend& backend();
+  // Shows and saves the results. Does nothing if the sink has errors. The exit code: 0, or 1 after errors.
+  int finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace rcn

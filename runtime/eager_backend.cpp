@@ -1,0 +1,86 @@
+#include "runtime/eager_backend.h"
+
+namespace rcn {
+
+namespace {
+
+// The first line of what libtorch says.
+std::string first_line(const char* text) {
+  std::string_view view(text);
+  return std::string(view.substr(0, view.find('\n')));
+}
+
+}  // namespace
+
+std::vector<Tensor> EagerBackend::apply(const OpNode& node) {
+  std::string op(node.op->name);
+  Kernel kernel = find_kernel(op);
+  if (!kernel) {
+    sink_.report(Diag::eager_no_kernel, node.span, {op});
+    throw EvalError{};
+  }
+  at::AutoGradMode grad_mode(with_grad_);
+  std::vector<Tensor> results;
+  try {
+    for (const NewDim& d : node.new_dims)
+      if (d.computed) run_.lengths.define(d.dim, run_.lengths.of(d.computed));
+    KernelCall call(node, run_, sink_);
+    results = kernel(call);
+  } catch (const c10::Error& error) {  // sizes beyond memory, and what the type rules let through
+    sink_.report(Diag::eager_torch, node.span, {op, first_line(error.what_without_backtrace())});
+    throw EvalError{};
+  }
+  if (observer) {
+    std::string name = node.base_name.empty() ? op : node.base_name;
+    if (!run_.scope.empty()) name = run_.scope + "." + name;
+    for (const Tensor& t : results) produced(name, t, node.span);
+  }
+  return results;
+}
+
+void EagerBackend::produced(std::string name, const Tensor& tensor, Span span) {
+  if (observer) observer({std::move(name), tensor, span});
+}
+
+Tensor EagerBackend::parameter(const Parameter& parameter) {
+  Tensor tensor = params_.get(parameter);
+  produced(parameter.path, tensor, parameter.span);
+  return tensor;
+}
+
+Tensor EagerBackend::input(const ExternInput& input) {
+  Tensor tensor = inputs_.get(input);
+  produced(input.name, tensor, input.span);
+  return tensor;
+}
+
+std::vector<Tensor> EagerBackend::raw_layer(const Value& layer, const std::vector<TensorType>&, const std::vector<std::string>&, Span span) {
+  std::string name = "?";
+  if (layer.is_record())
+    if (const Value* v = layer.record().find(Symbol("class")); v && v->is_str()) name = v->str();
+  sink_.report(Diag::eager_raw_layer, span, {name});
+  throw EvalError{};
+}
+
+void EagerBackend::enter_scope(const std::string& base, bool at_root) {
+  outer_scopes_.push_back(run_.scope);
+  run_.scope = at_root || run_.scope.empty() ? base : run_.scope + "." + base;
+}
+
+void EagerBackend::leave_scope() {
+  run_.scope = std::move(outer_scopes_.back());
+  outer_scopes_.pop_back();
+}
+
+void EagerBackend::check(const Tensor& condition, const std::string& message, Span span) {
+  const Named& x = eager(condition);
+  at::Tensor bad = x.value.logical_not();
+  at::Tensor padding = run_.lengths.padding(x.axes);
+  if (padding.defined()) bad = bad.logical_and(padding.logical_not());
+  std::string where = first_index(bad, x.axes);
+  if (where.empty()) return;
+  sink_.report(Diag::eager_assert, span, {where, message});
+  throw EvalError{};
+}
+
+}  // namespace rcn

@@ -1,0 +1,62 @@
+// Evaluates a program on tensors: each operation runs its kernel at once.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/diag/diagnostic.h"
+#include "compiler/eval/backend.h"
+#include "runtime/inputs.h"
+#include "runtime/kernel.h"
+#include "runtime/params.h"
+
+namespace rcn {
+
+// A tensor at the moment it was made.
+struct Produced {
+  std::string name;  // path of the calls around it and the operation's name, joined by dots; inputs, parameters: their own
+  Tensor tensor;
+  Span span;
+};
+
+struct MarkedTensor {
+  Mark mark;
+  Tensor tensor;
+};
+
+class EagerBackend : public Backend {
+ public:
+  EagerBackend(RunState& run, Inputs& inputs, Params& params, DiagnosticSink& sink, bool with_grad)
+      : run_(run), inputs_(inputs), params_(params), sink_(sink), with_grad_(with_grad) {}
+
+  std::vector<Tensor> apply(const OpNode& node) override;
+  Tensor parameter(const Parameter& parameter) override;
+  Tensor input(const ExternInput& input) override;
+  void mark(const Mark& mark, const Tensor& value) override { marks_.push_back({mark, value}); }
+  std::vector<Tensor> raw_layer(const Value& layer, const std::vector<TensorType>& outputs,
+                                const std::vector<std::string>& sub_layers, Span span) override;
+  void raw_entry(const std::string&, const Value&, Span) override {}  // only says something to RETURNN
+  void enter_scope(const std::string& base, bool at_root) override;
+  void leave_scope() override;
+  void check(const Tensor& condition, const std::string& message, Span span) override;
+
+  const std::vector<MarkedTensor>& marks() const { return marks_; }
+
+  // Called for each tensor as soon as it exists.
+  std::function<void(const Produced&)> observer;
+
+ private:
+  void produced(std::string name, const Tensor& tensor, Span span);
+
+  RunState& run_;
+  Inputs& inputs_;
+  Params& params_;
+  DiagnosticSink& sink_;
+  bool with_grad_;
+  std::vector<std::string> outer_scopes_;
+  std::vector<MarkedTensor> marks_;
+};
+
+}  // namespace rcn

@@ -1,0 +1,75 @@
+// What the externs of a program are fed: data that the user gives, or random data.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/diag/diagnostic.h"
+#include "compiler/eval/backend.h"
+#include "compiler/eval/op.h"
+#include "runtime/lengths.h"
+#include "runtime/random.h"
+
+namespace rcn {
+
+struct InputOptions {
+  std::vector<std::string> data;      // `NAME=FILE[:KEY]` (.npz, .npy) or `NAME=[[1, 2], [3]]`
+  std::optional<std::int64_t> batch;  // size of random data; 3
+  std::vector<std::string> time;      // `DIM=7,5,2`: lengths of random data
+  std::uint64_t seed = 0;
+};
+
+// Values for one extern as the user gave them, before they were compared with others.
+struct GivenArray {
+  at::Tensor value;                       // padded, axes in the declared order
+  std::unordered_map<Dim, Named> lengths; // where they were said; otherwise every sequence is full
+  bool literal = false;                   // numbers in a literal take the extern's dtype
+};
+
+class Inputs {
+ public:
+  Inputs(InputOptions options, Dim batch, const DimLengths& known, Lengths& lengths, DiagnosticSink& sink);
+
+  // All externs of the program, before the first of them is read: they share the batch and lengths of dims. False after
+  // errors, which were reported.
+  bool declare(const std::vector<ExternInput>& externs);
+  // The tensor of a declared extern (one that was not is declared alone). Throws EvalError if it has none.
+  Tensor get(const ExternInput& input);
+
+ private:
+  struct Given;
+  [[noreturn]] void fail(const ExternInput& input, std::string why);
+  std::vector<Dim> length_dims(const ExternInput& input, Dim dim) const;
+  std::optional<GivenArray> read(const ExternInput& input, const std::string& text);
+  void set_batch(const std::vector<ExternInput>& externs);
+  void set_lengths(const std::vector<ExternInput>& externs);
+  void take_length(const ExternInput& input, Dim dim);
+  void random_length(const ExternInput& input, Dim dim);
+  Tensor make(const ExternInput& input);
+  at::Tensor given_values(const ExternInput& input, const GivenArray& given, const std::vector<std::int64_t>& shape);
+  at::Tensor random_values(const ExternInput& input, const std::vector<std::int64_t>& shape);
+
+  InputOptions options_;
+  Dim batch_;
+  const DimLengths& known_;
+  Lengths& lengths_;
+  DiagnosticSink& sink_;
+  std::map<std::string, std::string> texts_;  // --data by name
+  std::map<std::string, std::vector<std::int64_t>> times_;  // --time by dim name
+  bool options_good_ = true;
+  std::map<std::string, GivenArray> given_;
+  std::unordered_map<Dim, const ExternInput*> length_from_;  // which extern's data said it
+  std::map<std::string, Tensor> tensors_;
+  std::map<std::string, bool> failed_;
+};
+
+// Nested lists of numbers or bools as an array of `dims`, ragged along dynamic dims; lengths are taken from the lists.
+// Throws ArrayFileError.
+GivenArray parse_literal(const std::string& text, const std::vector<Dim>& dims,
+                         const std::unordered_map<Dim, std::vector<Dim>>& length_dims);
+
+}  // namespace rcn

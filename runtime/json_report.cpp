@@ -1,0 +1,95 @@
+// `--json`: the results as one object.
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "runtime/report.h"
+#include "runtime/view.h"
+
+namespace rcn {
+
+namespace {
+
+std::string quoted(const std::string& text) { return nlohmann::json(text).dump(); }
+
+void write_names(std::ostream& out, const std::vector<Dim>& dims) {
+  out << '[';
+  for (std::size_t i = 0; i < dims.size(); ++i) out << (i ? ", " : "") << quoted(to_string(dims[i]));
+  out << ']';
+}
+
+void write_tensor(std::ostream& out, const Tensor& tensor, Lengths& lengths, bool padding) {
+  std::vector<Dim> dims = printed_dims(tensor->type.dims, lengths), dynamic;
+  for (Dim d : dims)
+    if (d->dynamic() && d->kind != DimKind::batch) dynamic.push_back(d);
+  out << "{\"dims\": ";
+  write_names(out, dims);
+  out << ", \"lengths\": {";
+  for (std::size_t i = 0; i < dynamic.size(); ++i) {
+    out << (i ? ", " : "") << quoted(to_string(dynamic[i])) << ": ";
+    write_array(out, shown_lengths(dynamic[i], dims, lengths).value, ListStyle::json);
+  }
+  out << "}, \"length_dims\": {";
+  for (std::size_t i = 0; i < dynamic.size(); ++i) {
+    out << (i ? ", " : "") << quoted(to_string(dynamic[i])) << ": ";
+    write_names(out, shown_lengths(dynamic[i], dims, lengths).axes);
+  }
+  out << "}, \"dtype\": " << quoted(std::string(to_string(tensor->type.dtype)));
+  if (Dim sparse = tensor->type.sparse_dim) {
+    out << ", \"sparse_dim\": " << quoted(to_string(sparse));
+    if (sparse->size) out << ", \"sparse_size\": " << *sparse->size;
+  }
+  out << ", \"values\": ";
+  write_values(out, tensor, lengths, ListStyle::json, padding);
+  out << '}';
+}
+
+void write_scores(std::ostream& out, const std::vector<Score>& scores) {
+  out << '{';
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    out << (i ? ", " : "") << quoted(scores[i].mark.name) << ": {\"sum\": ";
+    write_number(out, scores[i].sum, ListStyle::json);
+    out << ", \"mean\": ";
+    write_number(out, scores[i].mean, ListStyle::json);
+    out << '}';
+  }
+  out << '}';
+}
+
+}  // namespace
+
+void write_json_report(std::ostream& out, const std::vector<MarkedTensor>& marks, const Objective& objective,
+                       const std::vector<PrintedTensor>& printed, Lengths& lengths, bool with_grad, bool padding) {
+  out << "{\"outputs\": {";
+  bool first = true;
+  for (const MarkedTensor& m : marks) {
+    if (m.mark.role != MarkRole::output) continue;
+    out << (first ? "\n  " : ",\n  ") << quoted(m.mark.name) << ": ";
+    write_tensor(out, m.tensor, lengths, padding);
+    first = false;
+  }
+  out << "},\n \"losses\": ";
+  write_scores(out, objective.losses);
+  out << ",\n \"errors\": ";
+  write_scores(out, objective.errors);
+  out << ",\n \"objective\": ";
+  write_number(out, objective.total, ListStyle::json);
+  out << ",\n \"constraints\": ";
+  write_number(out, objective.constraints, ListStyle::json);
+  if (with_grad) {
+    out << ",\n \"gradients\": {";
+    for (std::size_t i = 0; i < objective.gradients.size(); ++i) {
+      const Gradient& g = objective.gradients[i];
+      out << (i ? ",\n  " : "\n  ") << quoted(g.name) << ": ";
+      write_array(out, g.value.defined() ? g.value : at::zeros_like(g.parameter), ListStyle::json);
+    }
+    out << '}';
+  }
+  out << ",\n \"printed\": {";
+  for (std::size_t i = 0; i < printed.size(); ++i) {
+    out << (i ? ",\n  " : "\n  ") << quoted(printed[i].name) << ": ";
+    write_tensor(out, printed[i].tensor, lengths, padding);
+  }
+  out << "}}\n";
+}
+
+}  // namespace rcn

@@ -1,0 +1,140 @@
+#include "runtime/kernel.h"
+
+#include <stdexcept>
+
+#include "runtime/kernels/families.h"
+
+namespace rcn {
+
+Random RunState::random_for(std::string_view op) {
+  std::string name = scope + "/" + std::string(op);
+  std::uint64_t count = draws[name]++;
+  return Random(seed, name + "#" + std::to_string(count));
+}
+
+KernelCall::KernelCall(const OpNode& op_node, RunState& run_state, DiagnosticSink& sink)
+    : node(op_node), run(run_state), lengths(run_state.lengths), sink_(sink) {
+  for (const Operand& input : node.inputs) {
+    const Tensor* t = as_tensor(input);
+    Named named = t ? static_cast<const Named&>(eager(*t)) : Named{};
+    if (t && named.value.scalar_type() == at::kHalf && named.value.device().is_cpu()) named.value = named.value.to(at::kFloat);
+    tensors_.push_back(std::move(named));
+  }
+}
+
+at::ScalarType KernelCall::dtype() const {
+  for (std::size_t i = 0; i < tensors_.size(); ++i)
+    if (is_tensor(i)) return tensors_[i].value.scalar_type();
+  return scalar_type(node.outputs.at(0).dtype);
+}
+
+at::Tensor KernelCall::operand(std::size_t i, const Axes& axes, at::ScalarType dtype) {
+  const Operand& input = node.inputs[i];
+  at::TensorOptions options(dtype);
+  if (const auto* v = std::get_if<std::int64_t>(&input)) return at::scalar_tensor(*v, options);
+  if (const auto* v = std::get_if<double>(&input)) return at::scalar_tensor(*v, options);
+  if (const auto* v = std::get_if<bool>(&input)) return at::scalar_tensor(*v, options);
+  const Named& x = tensors_[i];
+  at::Tensor value = aligned(x, axes);
+  if (value.requires_grad() && at::GradMode::is_enabled()) {
+    for (Dim d : lengths.padded(axes)) {
+      if (x.has(d)) continue;
+      value = value.expand(lengths.shape(axes));
+      gate(value, axes);
+      break;
+    }
+  }
+  return value;
+}
+
+Named KernelCall::filled(const Named& x, const at::Scalar& fill, const Axes& by) {
+  at::Tensor mask = lengths.padding(x.axes, by);
+  return mask.defined() ? Named{x.value.masked_fill(mask, fill), x.axes} : x;
+}
+
+Named KernelCall::cleared_for_grad(const Named& x) {
+  return at::GradMode::is_enabled() && at::isFloatingType(x.value.scalar_type()) ? filled(x, 0, x.axes) : x;
+}
+
+void KernelCall::gate(const at::Tensor& value, const Axes& axes) {
+  if (!value.requires_grad() || !at::GradMode::is_enabled()) return;
+  at::Tensor mask = lengths.padding(axes);
+  if (mask.defined()) value.register_hook([mask](const at::Tensor& grad) { return grad.masked_fill(mask, 0); });
+}
+
+Tensor KernelCall::result(Named value, std::size_t output) {
+  const TensorType& type = node.outputs.at(output);
+  at::ScalarType wanted = scalar_type(type.dtype);
+  if (value.value.scalar_type() != wanted) value.value = value.value.to(wanted);
+  if (value.axes.size() != type.dims.size() || united(type.dims, value.axes).size() != type.dims.size())
+    throw std::logic_error("kernel " + std::string(node.op->name) + " gave [" + dims_text(value.axes) + "] for [" + dims_text(type.dims) + "]");
+  if (value.value.sizes() != at::IntArrayRef(lengths.shape(value.axes)))
+    throw std::logic_error("kernel " + std::string(node.op->name) + " gave sizes that do not fit [" + dims_text(value.axes) + "]");
+  return std::make_shared<const EagerTensor>(type, std::move(value));
+}
+
+void KernelCall::fail(Diag kind, std::vector<std::string> args) {
+  sink_.report(kind, node.span, std::move(args));
+  throw EvalError{};
+}
+
+std::string first_index(const at::Tensor& bad, const Axes& axes, std::vector<std::int64_t>* index) {
+  at::Tensor found = bad.nonzero();
+  if (found.size(0) == 0) return "";
+  std::string text;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    std::int64_t at = found[0][static_cast<std::int64_t>(i)].item<std::int64_t>();
+    if (index) index->push_back(at);
+    text += (i ? ", " : "") + to_string(axes[i]) + "=" + std::to_string(at);
+  }
+  return text.empty() ? "a scalar" : text;
+}
+
+void KernelCall::fail_where(const at::Tensor& bad, const Axes& axes, Diag kind, std::vector<std::string> args, const at::Tensor& value) {
+  std::vector<std::int64_t> shape = lengths.shape(axes);
+  at::Tensor all = bad.expand(shape);
+  at::Tensor mask = lengths.padding(axes);
+  if (mask.defined()) all = all.logical_and(mask.logical_not());
+  if (!all.any().item<bool>()) return;
+  std::vector<std::int64_t> index;
+  std::vector<std::string> all_args{first_index(all, axes, &index)};
+  if (value.defined()) {
+    at::Tensor v = value.expand(shape);
+    for (std::int64_t i : index) v = v[i];
+    all_args.push_back(std::to_string(v.item<std::int64_t>()));
+  }
+  all_args.insert(all_args.end(), args.begin(), args.end());
+  fail(kind, std::move(all_args));
+}
+
+namespace {
+
+std::unordered_map<std::string_view, Kernel> make_table() {
+  std::unordered_map<std::string_view, Kernel> table;
+  for (auto family : {elementwise_kernels(), reduce_kernels(), linear_kernels(), shape_kernels(), index_kernels(),
+                      generate_kernels(), recurrent_kernels(), loss_kernels(), random_kernels()})
+    for (const KernelEntry& k : family)
+      if (!table.emplace(k.name, k.run).second) throw std::logic_error("two kernels " + std::string(k.name));
+  return table;
+}
+
+const std::unordered_map<std::string_view, Kernel>& table() {
+  static const auto made = make_table();
+  return made;
+}
+
+}  // namespace
+
+Kernel find_kernel(std::string_view name) {
+  auto it = table().find(name);
+  return it == table().end() ? nullptr : it->second;
+}
+
+std::vector<std::string_view> kernel_names() {
+  std::vector<std::string_view> names;
+  for (const auto& [name, kernel] : table()) names.push_back(name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace rcn

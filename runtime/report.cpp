@@ -1,0 +1,153 @@
+#include "runtime/report.h"
+
+#include <algorithm>
+#include <iomanip>
+#include <ostream>
+#include <sstream>
+
+#include "runtime/view.h"
+
+namespace rcn {
+
+bool glob_match(std::string_view pattern, std::string_view name) {
+  std::size_t p = 0, n = 0, star = std::string_view::npos, mark = 0;
+  while (n < name.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      mark = n;
+    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n])) {
+      ++p;
+      ++n;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      n = ++mark;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+namespace {
+
+// Columns of at least the given widths, two spaces between them; a long entry moves the rest of its line.
+std::string columns(const std::vector<std::pair<std::string, std::size_t>>& cells) {
+  std::string line;
+  std::size_t end = 0;
+  for (const auto& [text, width] : cells) {
+    if (!line.empty()) line.append(end > line.size() ? end - line.size() : 0, ' ').append("  ");
+    end = std::max(end, line.size()) + width;
+    line += text;
+  }
+  return line;
+}
+
+std::string stats_text(const Stats& s) {
+  if (s.count == 0) return "no valid entry";
+  std::string text = columns({{"min " + short_number(s.min), 16}, {"mean " + short_number(s.mean), 17}, {"max " + short_number(s.max), 16}});
+  if (s.count == s.nans) text = "";
+  if (s.nans > 0) text += (text.empty() ? "" : "  ") + std::to_string(s.nans) + (s.nans == s.count ? " nan (all)" : " nan");
+  return text;
+}
+
+std::string position(Span span, const SourceMap& sources) {
+  if (!span.valid()) return "-";
+  LineColumn at = sources.locate(span.file, span.begin);
+  return sources.name(span.file) + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
+}
+
+std::string dims_only(const TensorType& type, Lengths& lengths) {
+  std::string text = sized_type(type, lengths, false);
+  return text.substr(text.find('['));
+}
+
+// A table whose columns are as wide as their widest entry.
+void write_table(std::ostream& out, const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (widths.size() <= i) widths.push_back(0);
+      widths[i] = std::max(widths[i], row[i].size());
+    }
+  for (const auto& row : rows) {
+    std::vector<std::pair<std::string, std::size_t>> cells;
+    for (std::size_t i = 0; i < row.size(); ++i) cells.emplace_back(row[i], widths[i]);
+    std::string line = columns(cells);
+    while (line.ends_with(' ')) line.pop_back();
+    out << line << '\n';
+  }
+}
+
+}  // namespace
+
+void write_trace_line(std::ostream& out, const Produced& produced, const SourceMap& sources, Lengths& lengths) {
+  const Tensor& tensor = produced.tensor;
+  Stats s = statistics(eager(tensor), lengths);
+  std::string dtype(to_string(tensor->type.dtype));
+  out << columns({{position(produced.span, sources), 20},
+                  {produced.name, 28},
+                  {dims_only(tensor->type, lengths), 36},
+                  {dtype, 7},
+                  {"min=" + (s.count > s.nans ? short_number(s.min) : "-"), 14},
+                  {"mean=" + (s.count > s.nans ? short_number(s.mean) : "-"), 16},
+                  {"max=" + (s.count > s.nans ? short_number(s.max) : "-"), 14},
+                  {"nan=" + std::to_string(s.nans), 0}})
+      << std::endl;  // one line as each operation runs, also into a pipe
+}
+
+void write_printed(std::ostream& out, const std::string& name, const Tensor& tensor, Lengths& lengths, bool padding) {
+  TensorType shown = tensor->type;
+  shown.dims = printed_dims(shown.dims, lengths);
+  out << name << "  " << sized_type(shown, lengths, true) << '\n';
+  write_values(out, tensor, lengths, ListStyle::text, padding);
+  out << '\n';
+}
+
+void write_text_report(std::ostream& out, const std::vector<MarkedTensor>& marks, const Objective& objective, Lengths& lengths, bool with_grad) {
+  std::vector<std::vector<std::string>> rows;
+  for (const MarkedTensor& m : marks)
+    if (m.mark.role == MarkRole::output)
+      rows.push_back({"output", m.mark.name, sized_type(m.tensor->type, lengths, true), stats_text(statistics(eager(m.tensor), lengths))});
+  write_table(out, rows);
+  rows.clear();
+  auto add = [&](const char* role, const Score& s) {
+    std::string frames = short_number(s.frames) + (s.frames == 1 ? " frame" : " frames");
+    std::string scale = s.mark.scale != 1.0 ? "scale " + short_number(s.mark.scale) : "";
+    rows.push_back({role, s.mark.name, "sum " + short_number(s.sum), "mean " + short_number(s.mean), frames, scale});
+  };
+  for (const Score& s : objective.losses) add("loss", s);
+  for (const Score& s : objective.errors) add("error", s);
+  write_table(out, rows);
+  if (!objective.losses.empty() && (objective.losses.size() > 1 || objective.constraints != 0 || with_grad)) {
+    out << "objective  " << short_number(objective.total);
+    if (objective.constraints != 0) out << "  (weight decay " << short_number(objective.constraints) << ")";
+    out << '\n';
+  }
+  if (!with_grad) return;
+  rows.clear();
+  for (const Gradient& g : objective.gradients) {
+    std::string shape;
+    for (std::int64_t s : g.parameter.sizes()) shape += (shape.empty() ? "" : ", ") + std::to_string(s);
+    std::string norm = "missing: the objective does not depend on it";
+    if (g.value.defined()) {
+      double n = g.value.to(at::kDouble).norm().item<double>();
+      norm = "norm " + short_number(n) + (n == 0 ? "  (zero)" : "");
+    }
+    rows.push_back({"gradient", g.name, "[" + shape + "]", norm});
+  }
+  write_table(out, rows);
+}
+
+void save_results(const std::string& path, const std::vector<MarkedTensor>& marks, Lengths& lengths) {
+  std::vector<std::pair<std::string, at::Tensor>> arrays;
+  for (const MarkedTensor& m : marks) {
+    arrays.emplace_back(m.mark.name, shown_values(m.tensor, lengths));
+    for (Dim d : m.tensor->type.dims)
+      if (d->dynamic() && d->kind != DimKind::batch)
+        arrays.emplace_back(m.mark.name + "/length/" + to_string(d), shown_lengths(d, m.tensor->type.dims, lengths).value.to(at::kInt));
+  }
+  write_npz(path, arrays);
+}
+
+}  // namespace rcn

@@ -1,0 +1,35 @@
+// The results of a run on stdout and in files.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "compiler/base/source.h"
+#include "runtime/eager_backend.h"
+#include "runtime/objective.h"
+
+namespace rcn {
+
+// `*` any characters, `?` one; the whole name must fit.
+bool glob_match(std::string_view pattern, std::string_view name);
+
+// One line: position, name, dims with sizes, dtype, min, mean, max and number of nans over valid frames.
+void write_trace_line(std::ostream& out, const Produced& produced, const SourceMap& sources, Lengths& lengths);
+
+// A whole tensor after a line with its name and type.
+void write_printed(std::ostream& out, const std::string& name, const Tensor& tensor, Lengths& lengths, bool padding);
+
+void write_text_report(std::ostream& out, const std::vector<MarkedTensor>& marks, const Objective& objective, Lengths& lengths, bool with_grad);
+
+struct PrintedTensor {
+  std::string name;
+  Tensor tensor;
+};
+void write_json_report(std::ostream& out, const std::vector<MarkedTensor>& marks, const Objective& objective,
+                       const std::vector<PrintedTensor>& printed, Lengths& lengths, bool with_grad, bool padding);
+
+// `NAME` and `NAME/length/DIM` of outputs, losses and errors. Throws ArrayFileError.
+void save_results(const std::string& path, const std::vector<MarkedTensor>& marks, Lengths& lengths);
+
+}  // namespace rcn

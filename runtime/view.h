@@ -1,0 +1,44 @@
+// Tensors as users are shown them: dims in an order in which valid frames make ragged lists, and statistics.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/lengths.h"
+
+namespace rcn {
+
+struct Stats {
+  std::int64_t count = 0;  // valid entries
+  std::int64_t nans = 0;
+  double min = 0;          // over those that are no nan
+  double mean = 0;
+  double max = 0;
+};
+Stats statistics(const Named& x, Lengths& lengths);
+
+// `dims` with those that lengths depend on before the dims that have the lengths; the order stays otherwise.
+std::vector<Dim> printed_dims(const std::vector<Dim>& dims, Lengths& lengths);
+
+// `float32[batch=3, time=7 (7, 5, 2), input=9]`; without lengths `float32[batch=3, time=7, input=9]`.
+std::string sized_type(const TensorType& type, Lengths& lengths, bool with_lengths);
+
+// The lengths of a dynamic dim of a tensor with the dims `dims`, over those of `dims` that they depend on.
+Named shown_lengths(Dim dim, const std::vector<Dim>& dims, Lengths& lengths);
+
+// In the order of printed_dims, 0 in the padding, contiguous, on the CPU.
+at::Tensor shown_values(const Tensor& tensor, Lengths& lengths);
+
+// Six digits at most: for people.
+std::string short_number(double value);
+
+enum class ListStyle { text, json };
+// Nested lists: valid frames only, or all with `padding`. Text is indented like NumPy's; json has null for nan and
+// "inf", "-inf" for infinite values.
+void write_values(std::ostream& out, const Tensor& tensor, Lengths& lengths, ListStyle style, bool padding);
+void write_array(std::ostream& out, const at::Tensor& value, ListStyle style);
+void write_number(std::ostream& out, double value, ListStyle style);
+
+}  // namespace rcn

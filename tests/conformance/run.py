@@ -1,0 +1,191 @@
+"""Compares RETURNN and the eager run on every conformance case.
+
+    python run.py --rcnc build/rcnc [--jobs N] [NAME ...]
+
+A case is a model in cases/. For each one the emitted dict in RETURNN and `rcnc --eager` get the same parameters and
+inputs, and must agree: outputs, losses, gradients, dims, lengths, dtypes, parameter names. Then, in both,
+
+  poison    other values in the padding (1e3; NaN; other legal indices) change no valid frame
+  alone     a sequence alone gives what it gives in the batch
+  permuted  the axes of the inputs in another order in memory change nothing
+
+Comment lines at the top of a case say more:
+
+  # control: TEXT -> OTHER     the emitted config with TEXT replaced must differ from the eager run (proves that the
+                               comparison sees such a mistake)
+  # args: -D rate=0.0          further arguments of rcnc for both backends
+  # train                      compare with the train flag on as well
+  # batch-mates                outputs mix sequences on purpose: no `alone` runs for those named behind it
+"""
+
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+import numpy
+
+from compare import compare, sequence_of
+from eager import Eager
+from inputs import poisoned, random_inputs, random_parameters, single
+from referee import Network
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+class Case:
+    """A model file and what its head says about it."""
+
+    def __init__(self, path):
+        self.path = path
+        self.name = path.stem
+        self.text = path.read_text(encoding="utf-8")
+        head = [line[1:].strip() for line in self.text.splitlines() if line.startswith("#")]
+        self.controls = [tuple(line[len("control:"):].strip().split(" -> ")) for line in head if line.startswith("control:")]
+        self.args = [word for line in head if line.startswith("args:") for word in line[len("args:"):].split()]
+        self.train = "train" in head
+        self.batch_mates = {name for line in head if line.startswith("batch-mates:") for name in line.split(":")[1].split()}
+        self.ranges = {}
+        for line in head:
+            if line.startswith("range:"):
+                name, low, high = line.split(":")[1].split()
+                self.ranges[name] = (int(low), int(high))
+
+    def permuted_text(self):
+        """The same model with the dims of every extern declared in reverse order."""
+
+        def reverse(match):
+            dims = [d.strip() for d in match.group(2).split(",")]
+            return match.group(1) + "[" + ", ".join(reversed(dims)) + "]"
+
+        return re.sub(r"(?m)^(extern .*:.*?)\[([^\]]*)\]\s*$", reverse, self.text)
+
+
+class Runner:
+    """Runs cases with one binary."""
+
+    def __init__(self, rcnc, folder):
+        self.rcnc = rcnc
+        self.folder = pathlib.Path(folder)
+        self.eager = Eager([rcnc])
+
+    def emit(self, model, args=()):
+        """The Python config of a model; raises with the compiler's messages."""
+        done = subprocess.run([self.rcnc, str(model), *args], capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise AssertionError(f"rcnc failed with {done.returncode}:\n{done.stderr}")
+        return done.stdout
+
+    def run(self, case):
+        """All checks of a case: a list of differences, empty if it passes."""
+        text = self.emit(case.path, case.args)
+        lines = []
+        with Network(text) as network:
+            externs = network.externs()
+            params = random_parameters(network.params(), seed=3)
+            inputs = random_inputs(externs, seed=7, ranges=case.ranges)
+            network.set_params(params)
+
+            def both(values, model=case.path, grads=True, train=False):
+                theirs = network.run(values, train=train, want_grads=grads)
+                ours = self.eager.run(model, values, params, train=train, want_grads=grads, options=case.args)
+                return theirs, ours
+
+            def note(what, differences):
+                lines.extend(f"{what}: {line}" for line in differences)
+
+            theirs, ours = both(inputs)
+            note("eager", compare(theirs, ours, ignore=["output"]))
+            if case.train:
+                note("train", compare(*both(inputs, train=True), ignore=["output"]))
+            for label, value, grads in (("poison 1e3", 1e3, True), ("poison nan", numpy.nan, False)):
+                bad = poisoned(inputs, externs, value, seed=5)
+                their_bad, our_bad = both(bad, grads=grads)
+                base = theirs if grads else without(theirs, "gradients", "losses", "errors", "objective")
+                our_base = ours if grads else without(ours, "gradients", "losses", "errors", "objective")
+                if not grads:
+                    their_bad = without(their_bad, "gradients", "losses", "errors", "objective")
+                    our_bad = without(our_bad, "gradients", "losses", "errors", "objective")
+                note(f"{label}, RETURNN", compare(base, their_bad))
+                note(f"{label}, eager", compare(our_base, our_bad))
+            for i in range(min(batch_size(inputs, externs), 3)):
+                alone = single(inputs, externs, i)
+                their_one, our_one = both(alone, grads=False)
+                parts = ("gradients", "losses", "errors", "objective")
+                skip = sorted(case.batch_mates | {"output"})
+                note(f"sequence {i} alone, RETURNN", compare(without(sequence_of(theirs, i), *parts), without(their_one, *parts), ignore=skip))
+                note(f"sequence {i} alone, eager", compare(without(sequence_of(ours, i), *parts), without(our_one, *parts), ignore=skip))
+            lines += self._permuted(case, inputs, params, theirs)
+            lines += self._controls(case, text, inputs, params, ours)
+        return lines
+
+    def _permuted(self, case, inputs, params, expected):
+        model = self.folder / f"{case.name}_permuted.rcn"
+        model.write_text(case.permuted_text(), encoding="utf-8")
+        values = {name: array if "/length/" in name else numpy.transpose(array) for name, array in inputs.items()}
+        ours = self.eager.run(model, values, params, options=case.args)
+        lines = [f"permuted, eager: {line}" for line in compare(expected, ours, ignore=["output"])]
+        with Network(self.emit(model, case.args)) as network:
+            network.set_params(params)
+            theirs = network.run(values)
+            lines += [f"permuted, RETURNN: {line}" for line in compare(expected, theirs)]
+        return lines
+
+    def _controls(self, case, text, inputs, params, ours):
+        lines = []
+        for wanted, other in case.controls:
+            wrong = text.replace(wanted, other)
+            if wrong == text:
+                lines.append(f"control: the emitted config does not contain {wanted!r}")
+                continue
+            with Network(wrong) as network:
+                network.set_params(params)
+                if not compare(network.run(inputs), ours, ignore=["output"]):
+                    lines.append(f"control: {wanted!r} -> {other!r} was not noticed")
+        return lines
+
+
+def without(result, *parts):
+    """A result without some of its parts, so that these are not compared."""
+    return {key: value for key, value in result.items() if key not in parts}
+
+
+def batch_size(inputs, externs):
+    for name, extern in externs.items():
+        for axis, dim in enumerate(extern["dims"]):
+            if dim["kind"] == "batch":
+                return inputs[name].shape[axis]
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--rcnc", required=True)
+    parser.add_argument("names", nargs="*")
+    arguments = parser.parse_args()
+    paths = sorted((HERE / "cases").glob("*.rcn"))
+    if arguments.names:
+        paths = [p for p in paths if p.stem in arguments.names]
+    passed = failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        runner = Runner(str(pathlib.Path(arguments.rcnc).resolve()), folder)
+        for path in paths:
+            start = time.monotonic()
+            try:
+                lines = runner.run(Case(path))
+            except Exception:  # one case must not hide the others
+                lines = [traceback.format_exc(limit=4)]
+            passed, failed = passed + (not lines), failed + bool(lines)
+            print(f"{'FAIL' if lines else 'ok  '} {path.stem} ({time.monotonic() - start:.1f} s)", flush=True)
+            for line in lines:
+                print("     " + line.replace("\n", "\n     "))
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

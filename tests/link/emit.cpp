@@ -1,0 +1,3 @@
+#include "compiler/emit/emit.h"
+
+int main() { return rcn::loader_text().empty() ? 1 : 0; }

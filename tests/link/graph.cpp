@@ -1,0 +1,6 @@
+#include "compiler/graph/passes.h"
+
+int main() {
+  rcn::Graph graph;
+  return rcn::drop_dead(graph).empty() ? 0 : 1;
+}
