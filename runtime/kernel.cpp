@@ -90,7 +90,8 @@ std::string first_index(const at::Tensor& bad, const Axes& axes, std::vector<std
   return text.empty() ? "a scalar" : text;
 }
 
-void KernelCall::fail_where(const at::Tensor& bad, const Axes& axes, Diag kind, std::vector<std::string> args, const at::Tensor& value) {
+void KernelCall::fail_where(const at::Tensor& bad, const Axes& axes, Diag kind, std::vector<std::string> args, const at::Tensor& value,
+                            const at::Tensor& limit) {
   std::vector<std::int64_t> shape = lengths.shape(axes);
   at::Tensor all = bad.expand(shape);
   at::Tensor mask = lengths.padding(axes);
@@ -98,12 +99,14 @@ void KernelCall::fail_where(const at::Tensor& bad, const Axes& axes, Diag kind, 
   if (!all.any().item<bool>()) return;
   std::vector<std::int64_t> index;
   std::vector<std::string> all_args{first_index(all, axes, &index)};
-  if (value.defined()) {
-    at::Tensor v = value.expand(shape);
-    for (std::int64_t i : index) v = v[i];
-    all_args.push_back(std::to_string(v.item<std::int64_t>()));
-  }
+  auto entry = [&](at::Tensor t) {
+    t = t.expand(shape);
+    for (std::int64_t i : index) t = t[i];
+    return std::to_string(t.item<std::int64_t>());
+  };
+  if (value.defined()) all_args.push_back(entry(value));
   all_args.insert(all_args.end(), args.begin(), args.end());
+  if (limit.defined()) all_args.push_back(entry(limit));
   fail(kind, std::move(all_args));
 }
 

@@ -65,9 +65,10 @@ class KernelCall {
 
   // ---- errors
   [[noreturn]] void fail(Diag kind, std::vector<std::string> args);
-  // Reports `kind` with {0}: the first entry where `bad` (aligned to `axes`) is true on a valid frame, as
-  // `batch=1, time=3`, then `args`; `value` (aligned too), if given, is added as the argument before them.
-  void fail_where(const at::Tensor& bad, const Axes& axes, Diag kind, std::vector<std::string> args, const at::Tensor& value = {});
+  // Reports `kind` if `bad` (aligned to `axes`) is true on a valid frame. Its arguments: the first such entry, as
+  // `batch=1, time=3`; `value` there, if given; `args`; `limit` there, if given (both aligned too, of ints).
+  void fail_where(const at::Tensor& bad, const Axes& axes, Diag kind, std::vector<std::string> args, const at::Tensor& value = {},
+                  const at::Tensor& limit = {});
 
  private:
   std::vector<Named> tensors_;

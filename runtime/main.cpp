@@ -1,3 +1,63 @@
-#include "runtime/eager_main.h"
+// rcnc-eager: what `rcnc --eager` replaces itself with. The same command line, front end and evaluator as rcnc; the
+// backend computes tensors.
+#include <iostream>
 
-int main(int argc, char** argv) { return rcn::eager_main(argc, argv); }
+#include "compiler/driver/driver.h"
+#include "runtime/eager.h"
+
+namespace rcn {
+
+namespace {
+
+EagerOptions eager_options(const EagerFlags& flags) {
+  EagerOptions o;
+  o.data = flags.data;
+  o.batch = flags.batch;
+  o.time = flags.time;
+  o.seed = flags.seed;
+  o.params = flags.params_file;
+  o.save_params = flags.save_params_file;
+  o.trace = flags.trace;
+  o.print = flags.print;
+  o.padding = flags.padding;
+  o.save = flags.save_file;
+  o.json = flags.json;
+  o.grad = flags.grad;
+  o.train = flags.train;
+  if (flags.threads > 0) o.threads = flags.threads;
+  return o;
+}
+
+int run_model(const Options& options) {
+  Messages messages;
+  Session session(options, messages);
+  int result = static_cast<int>(ExitCode::model_error);
+  if (load(session, options.models[0])) {
+    EagerRun eager(eager_options(options.eager), session.sources, session.diagnostics, session.dims, session.lengths,
+                   std::cout, std::cerr);
+    EvalResult evaluated = run(session, eager.backend(), [&](const std::vector<ExternInput>& inputs) { return eager.declare_inputs(inputs); });
+    if (evaluated.ok) result = eager.finish();
+  }
+  std::cout.flush();
+  print_diagnostics(messages, options);
+  if (!std::cout) {
+    std::cerr << "rcnc: error: cannot write standard output\n";
+    return static_cast<int>(ExitCode::model_error);
+  }
+  return messages.diagnostics.has_errors() ? static_cast<int>(ExitCode::model_error) : result;
+}
+
+}  // namespace
+
+}  // namespace rcn
+
+int main(int argc, char** argv) {
+  using namespace rcn;
+  ParsedOptions parsed = parse_options(argc, argv);
+  if (parsed.exit) return static_cast<int>(*parsed.exit);
+  if (parsed.options.command != Command::run) {
+    std::cerr << "rcnc-eager: error: this program only runs models; `rcnc` does the rest\n";
+    return static_cast<int>(ExitCode::usage);
+  }
+  return guarded("`" + parsed.options.models[0] + "`", [&] { return run_model(parsed.options); });
+}

@@ -18,14 +18,17 @@ std::string normal_path(std::string_view path) {
 
 std::string folder_of(std::string_view path) { return fs::path(path).parent_path().generic_string(); }
 
-std::string join_path(std::string_view folder, std::string_view path) { return normal_path((fs::path(folder) / fs::path(path)).generic_string()); }
+std::string join_path(std::string_view folder, std::string_view path) {
+  return normal_path((fs::path(folder) / fs::path(path)).generic_string());
+}
 
 FileRead RealFileSystem::read(const std::string& path, std::int64_t max_bytes) {
   FileRead result;
   auto fail = [&](int error) {
     result.status = error == ENOENT || error == ENOTDIR ? FileRead::Status::missing : FileRead::Status::unreadable;
     result.reason = std::strerror(error);
-    if (!result.reason.empty() && result.reason[0] >= 'A' && result.reason[0] <= 'Z') result.reason[0] = static_cast<char>(result.reason[0] + 32);
+    if (!result.reason.empty() && result.reason[0] >= 'A' && result.reason[0] <= 'Z')
+      result.reason[0] = static_cast<char>(result.reason[0] + 32);
     return result;
   };
   struct stat info;

@@ -39,7 +39,11 @@ std::vector<Shown> characters(std::string_view line) {
   std::vector<Shown> result;
   for (std::size_t i = 0; i < line.size();) {
     auto a = static_cast<unsigned char>(line[i]);
-    std::size_t length = a < 0x80 ? 1 : a >= 0xC2 && a < 0xE0 ? 2 : a >= 0xE0 && a < 0xF0 ? 3 : a >= 0xF0 && a < 0xF5 ? 4 : 0;
+    std::size_t length = a < 0x80                ? 1
+                         : a >= 0xC2 && a < 0xE0 ? 2
+                         : a >= 0xE0 && a < 0xF0 ? 3
+                         : a >= 0xF0 && a < 0xF5 ? 4
+                                                 : 0;
     bool good = length > 0 && i + length <= line.size();
     char32_t c = length == 1 ? a : a & (0xFF >> (length + 1));
     for (std::size_t k = 1; good && k < length; ++k) {
@@ -48,10 +52,13 @@ std::vector<Shown> characters(std::string_view line) {
       c = (c << 6) | (b & 0x3F);
     }
     auto begin = static_cast<std::uint32_t>(i);
-    bool control = good && ((c < 0x20 && c != '\t') || (c >= 0x7F && c < 0xA0) || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069));
+    bool control = good && ((c < 0x20 && c != '\t') || (c >= 0x7F && c < 0xA0) || (c >= 0x202A && c <= 0x202E) ||
+                            (c >= 0x2066 && c <= 0x2069));
     if (!good) length = 1;
-    if (!good || control) result.push_back({kReplacement, begin, 1});
-    else result.push_back({line.substr(i, length), begin, cells(c)});
+    if (!good || control)
+      result.push_back({kReplacement, begin, 1});
+    else
+      result.push_back({line.substr(i, length), begin, cells(c)});
     i += length;
   }
   return result;
@@ -73,7 +80,8 @@ class TextRenderer {
       message(d.kind, d.span, d.args);
       for (const Note& n : d.notes) message(n.kind, n.span, n.args);
     }
-    if (hidden > 0) out_ += std::to_string(hidden) + (hidden == 1 ? " more error not shown\n" : " more errors not shown\n");
+    if (hidden > 0)
+      out_ += std::to_string(hidden) + (hidden == 1 ? " more error not shown\n" : " more errors not shown\n");
     return std::move(out_);
   }
 
@@ -129,7 +137,8 @@ class TextRenderer {
     std::uint32_t from = span.begin - line_begin;
     std::uint32_t to = std::max(span.end - line_begin, from);
     std::size_t first = static_cast<std::size_t>(
-        std::partition_point(shown.begin(), shown.end(), [&](const Shown& s) { return s.begin < from; }) - shown.begin());
+        std::partition_point(shown.begin(), shown.end(), [&](const Shown& s) { return s.begin < from; }) -
+        shown.begin());
 
     constexpr std::size_t kLongest = 160, kBefore = 60;
     std::size_t begin = 0, end = shown.size();
@@ -151,8 +160,10 @@ class TextRenderer {
       const Shown& s = shown[i];
       out_ += s.text;
       if (i < first) {
-        if (s.text == "\t") under += '\t';
-        else under.append(static_cast<std::size_t>(s.width), ' ');
+        if (s.text == "\t")
+          under += '\t';
+        else
+          under.append(static_cast<std::size_t>(s.width), ' ');
       } else if (s.begin < to || !marked) {
         mark.append(static_cast<std::size_t>(std::max(s.width, 1)), marked ? '~' : '^');
         if (!marked && s.width > 1) mark[mark.size() - 1] = '~';

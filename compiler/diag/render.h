@@ -18,8 +18,8 @@ struct RenderOptions {
 // their own and help. Sorted by position. Empty without diagnostics.
 std::string render_text(const DiagnosticSink& diagnostics, const SourceMap& sources, const RenderOptions& options = {});
 
-// One object: `diagnostics` is an array with file, line, column, end_line, end_column (one-based, in characters; the end
-// is exclusive; absent where there is no place), severity, code, name, message and notes (the same without code and
+// One object: `diagnostics` is an array with file, line, column, end_line, end_column (one-based, in characters; the
+// end is exclusive; absent where there is no place), severity, code, name, message and notes (the same without code and
 // name); `not_shown` counts the errors beyond max_errors.
 std::string render_json(const DiagnosticSink& diagnostics, const SourceMap& sources, const RenderOptions& options = {});
 

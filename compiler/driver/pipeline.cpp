@@ -98,7 +98,7 @@ bool load(Session& session, const std::string& model) {
   return true;
 }
 
-EvalResult run(Session& session, Backend& backend) {
+EvalResult run(Session& session, Backend& backend, std::function<bool(const std::vector<ExternInput>&)> declare_inputs) {
   if (session.options.uses_control_flow) {
     session.diagnostics.report(Diag::no_control_flow, Span{}, {"--set and --modes"});
     return {};
@@ -108,7 +108,8 @@ EvalResult run(Session& session, Backend& backend) {
   options.defines = session.options.defines;
   options.mode = session.options.mode;
   options.limits = session.options.limits;
-  EvalInput input{session.files, stdlib_image(), session.ops, session.sources, session.arena, session.context};
+  EvalInput input{session.files, stdlib_image(), session.ops, session.sources, session.arena, session.context,
+                  std::move(declare_inputs)};
   return evaluate(input, options, backend);
 }
 

@@ -44,7 +44,8 @@ struct Session {
 // Loads and checks the model and its imports. False after errors.
 bool load(Session& session, const std::string& model);
 // Evaluates the loaded program with a backend. False after errors.
-EvalResult run(Session& session, Backend& backend);
+EvalResult run(Session& session, Backend& backend,
+               std::function<bool(const std::vector<ExternInput>&)> declare_inputs = {});
 // Prints the diagnostics to stderr as the options say.
 void print_diagnostics(const Messages& messages, const Options& options);
 

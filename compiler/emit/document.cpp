@@ -50,6 +50,7 @@ std::string reference_text(const LayerRef& ref) {
 Document make_document(const Graph& graph, const LiveLayers& layers) {
   Document document;
   for (const Extern& source : graph.externs) document.extern_data.emplace_back(source.key, extern_entry(source));
+  for (const auto& [key, value] : graph.entries) document.network.push_back({key, value, {}});
   for (const Layer* layer : layers)
     if (!layer->source) document.network.push_back({layer->name, layer_dict(*layer), layer->span});
 
@@ -61,8 +62,7 @@ Document make_document(const Graph& graph, const LiveLayers& layers) {
     });
   };
   for (const auto& [key, value] : document.extern_data) use(value);
-  for (const LayerEntry& layer : document.network)
-    for (const auto& [key, value] : layer.options) use(value);
+  for (const NetworkEntry& entry : document.network) use(entry.value);
   std::sort(used.begin(), used.end(), [](Dim a, Dim b) { return a->id < b->id; });
 
   std::vector<std::string> names = dim_names(used);
@@ -73,8 +73,8 @@ Document make_document(const Graph& graph, const LiveLayers& layers) {
 void sort_keys(Document& document) {
   sort_dict(document.extern_data);
   std::stable_sort(document.network.begin(), document.network.end(),
-                   [](const LayerEntry& a, const LayerEntry& b) { return a.name < b.name; });
-  for (LayerEntry& layer : document.network) sort_dict(layer.options);
+                   [](const NetworkEntry& a, const NetworkEntry& b) { return a.name < b.name; });
+  for (NetworkEntry& entry : document.network) sort_inside(entry.value);
 }
 
 std::unordered_map<Dim, std::string> dim_ids(const Document& document) {

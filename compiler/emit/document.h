@@ -12,9 +12,9 @@
 
 namespace rcn {
 
-struct LayerEntry {
+struct NetworkEntry {
   std::string name;
-  OptionDict options;  // "class" first
+  Option value;  // of a layer: a dict, "class" first
   Span span;
 };
 
@@ -26,7 +26,7 @@ struct DimEntry {
 struct Document {
   std::vector<DimEntry> dims;  // those that the rest mentions, in the order of their creation
   OptionDict extern_data;      // by data key
-  std::vector<LayerEntry> network;
+  std::vector<NetworkEntry> network;
 };
 
 Document make_document(const Graph& graph, const LiveLayers& layers);

@@ -66,7 +66,7 @@ class JsonWriter {
 
   std::vector<Node> network_nodes() const {
     std::vector<Node> items;
-    for (const LayerEntry& layer : document_.network) items.push_back(entry(layer.name, make(layer.options)));
+    for (const NetworkEntry& item : document_.network) items.push_back(entry(item.name, node(item.value)));
     return items;
   }
 

@@ -17,6 +17,7 @@ class PlainLowering {
       : graph_(graph), layers_(layers), diagnostics_(diagnostics) {
     context_.tensors.resize(graph.layers.size());
     for (const Layer* layer : layers) names_.insert(layer->name);
+    for (const auto& [key, value] : graph.entries) names_.insert(key);
   }
 
   std::optional<Document> run() {
@@ -36,6 +37,7 @@ class PlainLowering {
         add_layer(*layer);
       }
     }
+    add_entries();
     if (diagnostics_.error_count() > errors) return std::nullopt;
     return std::move(document_);
   }
@@ -58,6 +60,19 @@ class PlainLowering {
         {"class", "reinterpret_data"}, {"from", "data:" + source.key}, {"size_base", "data:" + base->key}};
     document_.network.push_back({name, std::move(options), source.span});
     context_.spelled.emplace(&layer, std::move(name));
+  }
+
+  void add_entries() {
+    std::vector<NetworkEntry> entries;
+    for (const auto& [key, value] : graph_.entries) {
+      std::string fault;
+      if (std::optional<Option> plain = plain_value(context_, value, fault)) {
+        entries.push_back({key, std::move(*plain), {}});
+      } else {
+        diagnostics_.report(Diag::plain_entry, Span{}, {key, fault});
+      }
+    }
+    document_.network.insert(document_.network.begin(), entries.begin(), entries.end());
   }
 
   void add_layer(const Layer& layer) {

@@ -25,6 +25,32 @@ std::string PlainContext::spelling(const LayerRef& ref) const {
   return it == spelled.end() ? reference_text(ref) : it->second;
 }
 
+std::optional<Option> plain_value(const PlainContext& context, const Option& value, std::string& fault) {
+  if (const auto* ref = std::get_if<LayerRef>(&value.data)) return Option(context.spelling(*ref));
+  if (const OptionList* items = items_of(value)) {
+    OptionList values;
+    for (const Option& item : *items) {
+      std::optional<Option> plain = plain_value(context, item, fault);
+      if (!plain) return std::nullopt;
+      values.push_back(std::move(*plain));
+    }
+    return Option(std::move(values));
+  }
+  if (const auto* dict = std::get_if<OptionDict>(&value.data)) {
+    OptionDict values;
+    for (const auto& [key, item] : *dict) {
+      std::optional<Option> plain = plain_value(context, item, fault);
+      if (!plain) return std::nullopt;
+      values.emplace_back(key, std::move(*plain));
+    }
+    return Option(std::move(values));
+  }
+  if (Dim dim = dim_of(value)) fault = "it holds the dim `" + to_string(dim) + "`";
+  if (std::holds_alternative<OptionSet>(value.data)) fault = "it holds a set";
+  if (std::holds_alternative<OptionMap>(value.data)) fault = "it holds a dict whose keys are no strings";
+  return fault.empty() ? std::optional(value) : std::nullopt;
+}
+
 bool PlainLayer::lower(const std::string& marked_name) {
   options.emplace_back("class", layer_.cls);
   find_sources();
@@ -101,10 +127,9 @@ void PlainLayer::move_marks(const std::string& name) {
   if (axes.empty() || failed_) return;
   if (needs_mark(feature, false)) source_tensor_.feature = feature;
   if (needs_mark(time, true)) source_tensor_.time = time;
-  marked = LayerEntry{
-      name,
-      {{"class", "reinterpret_data"}, {"from", context_.spelling({source_, {}})}, {"set_axes", std::move(axes)}},
-      layer_.span};
+  OptionDict mover = {
+      {"class", "reinterpret_data"}, {"from", context_.spelling({source_, {}})}, {"set_axes", std::move(axes)}};
+  marked = NetworkEntry{name, std::move(mover), layer_.span};
 }
 
 // ---- options
@@ -119,15 +144,21 @@ void PlainLayer::add_option(const std::string& key, const Option& value) {
   switch (option->slot) {
     case PlainSlot::drop:
     case PlainSlot::in_dim: return;
-    case PlainSlot::keep:
-      if (std::optional<Option> plain = plain_value(key, value)) options.emplace_back(key, std::move(*plain));
+    case PlainSlot::keep: {
+      std::string fault;
+      std::optional<Option> plain = plain_value(context_, value, fault);
+      if (!plain) return fail(key, fault);
+      options.emplace_back(key, std::move(*plain));
       return;
+    }
     case PlainSlot::n_out: return add_n_out(key, value);
     case PlainSlot::time_dim: options.emplace_back(key, "T"); return;
     case PlainSlot::axis: return add_axes(key, value);
     case PlainSlot::shape: return add_shape(key, value);
     case PlainSlot::pairs: return add_pairs(key, value);
     case PlainSlot::out_type: return add_out_type(key, value);
+    case PlainSlot::marks: return add_marks(key, value);
+    case PlainSlot::size: return add_size(key, value);
     case PlainSlot::text: return add_text(key, value);
     case PlainSlot::off: {
       const auto* flag = std::get_if<bool>(&value.data);
@@ -135,37 +166,6 @@ void PlainLayer::add_option(const std::string& key, const Option& value) {
       return;
     }
   }
-}
-
-std::optional<Option> PlainLayer::plain_value(const std::string& key, const Option& value) {
-  if (const auto* ref = std::get_if<LayerRef>(&value.data)) return Option(context_.spelling(*ref));
-  if (const OptionList* items = items_of(value)) return plain_list(key, *items);
-  if (const auto* dict = std::get_if<OptionDict>(&value.data)) {
-    OptionDict values;
-    for (const auto& [k, v] : *dict) {
-      std::optional<Option> plain = plain_value(key, v);
-      if (!plain) return std::nullopt;
-      values.emplace_back(k, std::move(*plain));
-    }
-    return Option(std::move(values));
-  }
-  std::string what;
-  if (Dim dim = dim_of(value)) what = "it holds the dim `" + to_string(dim) + "`";
-  if (std::holds_alternative<OptionSet>(value.data)) what = "it holds a set";
-  if (std::holds_alternative<OptionMap>(value.data)) what = "it holds a dict whose keys are no strings";
-  if (what.empty()) return value;
-  fail(key, what);
-  return std::nullopt;
-}
-
-std::optional<Option> PlainLayer::plain_list(const std::string& key, const OptionList& items) {
-  OptionList values;
-  for (const Option& item : items) {
-    std::optional<Option> plain = plain_value(key, item);
-    if (!plain) return std::nullopt;
-    values.push_back(std::move(*plain));
-  }
-  return Option(std::move(values));
 }
 
 void PlainLayer::add_n_out(const std::string& key, const Option& value) {
@@ -249,9 +249,37 @@ void PlainLayer::add_pairs(const std::string& key, const Option& value) {
 void PlainLayer::add_out_type(const std::string& key, const Option& value) {
   const auto* dict = std::get_if<OptionDict>(&value.data);
   if (!dict) return fail(key, "it is no dict");
-  for (const auto& [k, v] : *dict)
+  OptionDict values;
+  for (const auto& [k, v] : *dict) {
+    if (k == "sparse_dim" && dim_of(v)) {  // what RETURNN does by itself is all that can be had
+      if (dim_of(v) != source_tensor_.sparse_dim) return fail(key, "it holds the dim `" + to_string(dim_of(v)) + "`");
+      continue;
+    }
     if (k != "dtype" && !(k == "sparse_dim" && is_none(v))) return fail(key, "its `" + k + "` has no plain form");
-  options.emplace_back(key, *dict);
+    values.emplace_back(k, v);
+  }
+  if (!values.empty()) options.emplace_back(key, std::move(values));
+}
+
+void PlainLayer::add_marks(const std::string& key, const Option& value) {
+  const auto* dict = std::get_if<OptionDict>(&value.data);
+  if (!dict || !source_) return fail(key, "it is no dict");
+  OptionDict names;
+  PlainTensor before = source_tensor_;
+  for (const auto& [letter, v] : *dict) {
+    Dim dim = dim_of(v);
+    if (!dim || (letter != "T" && letter != "F")) return fail(key, "it holds something else than dims for `T` and `F`");
+    if (letter == "T" && dim->size) return fail(key, "`" + to_string(dim) + "` has a static size");
+    names.emplace_back(letter, axis_text(before, source_->name, dim));
+    (letter == "T" ? source_tensor_.time : source_tensor_.feature) = dim;
+  }
+  options.emplace_back(key, std::move(names));
+}
+
+void PlainLayer::add_size(const std::string& key, const Option& value) {
+  Dim dim = dim_of(value);
+  if (!dim || !dim->size) return fail(key, "it is no dim of a known size");
+  options.emplace_back(key, *dim->size);
 }
 
 void PlainLayer::add_text(const std::string& key, const Option& value) {

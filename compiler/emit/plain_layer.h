@@ -20,6 +20,9 @@ struct PlainContext {
   std::string spelling(const LayerRef& ref) const;
 };
 
+// The value as it is, with references spelled; or why JSON has no word for it.
+std::optional<Option> plain_value(const PlainContext& context, const Option& value, std::string& fault);
+
 class PlainLayer {
  public:
   PlainLayer(const Layer& layer, const PlainRule& rule, const PlainContext& context, DiagnosticSink& diagnostics)
@@ -28,8 +31,8 @@ class PlainLayer {
   // False after a report. `marked_name` is free for a layer that moves marks of the source.
   bool lower(const std::string& marked_name);
 
-  OptionDict options;                // with "class"
-  std::optional<LayerEntry> marked;  // the layer in front, where the marks of the source have to move
+  OptionDict options;                  // with "class"
+  std::optional<NetworkEntry> marked;  // the layer in front, where the marks of the source have to move
   PlainTensor result;
 
  private:
@@ -39,8 +42,6 @@ class PlainLayer {
   bool needs_mark(Dim wanted, bool time) const;
 
   void add_option(const std::string& key, const Option& value);
-  std::optional<Option> plain_value(const std::string& key, const Option& value);
-  std::optional<Option> plain_list(const std::string& key, const OptionList& items);
   void add_n_out(const std::string& key, const Option& value);
   void add_axes(const std::string& key, const Option& value);
   std::string axis_text(const std::string& key, const Option& value);
@@ -49,6 +50,8 @@ class PlainLayer {
   void add_pairs(const std::string& key, const Option& value);
   void add_out_type(const std::string& key, const Option& value);
 
+  void add_marks(const std::string& key, const Option& value);
+  void add_size(const std::string& key, const Option& value);
   void add_text(const std::string& key, const Option& value);
 
   void check_combination();

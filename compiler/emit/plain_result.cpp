@@ -79,7 +79,7 @@ void PlainLayer::set_result() {
       break;
     case PlainResult::gather: result.time = result.feature = std::nullopt; break;
     case PlainResult::last_state: result.feature = new_feature_; break;
-    case PlainResult::per_sequence: break;
+    case PlainResult::unmarked: break;
   }
   // A mark goes with its dim.
   if (result.time && *result.time && !result.has(*result.time))

@@ -27,7 +27,7 @@ constexpr std::string_view kBatchNorm =
 constexpr std::string_view kRec =
     "from out_dim:n_out! in_dim:in_dim! axis:time_dim! unit:text unit_opts direction reuse_params initial_state";
 constexpr std::string_view kVariable =
-    "from shape:shape dtype init init_by_layer param_name trainable saveable non_critical_for_restore "
+    "from shape:shape dtype init init_by_layer param_name trainable saveable non_critical_for_restore updater_opts "
     "add_batch_axis:off add_time_axis:off";
 
 // clang-format off
@@ -37,10 +37,10 @@ constexpr Entry kTable[] = {
     {"cast", PlainResult::same, "from", "from dtype"},
     {"combine", PlainResult::elementwise, "from", "from allow_broadcast_all_sources kind eval eval_locals activation"},
     {"compare", PlainResult::elementwise, "from", "from allow_broadcast_all_sources kind value"},
-    {"concat", PlainResult::concat, "", "from:pairs out_dim:drop"},
+    {"concat", PlainResult::concat, "", "from:pairs out_dim:drop allow_broadcast:off"},
     {"constant", PlainResult::variable, "", "from value dtype shape:shape shape_deps"},
-    {"copy", PlainResult::same, "from", "from"},
-    {"ctc_loss", PlainResult::per_sequence, "logits",
+    {"copy", PlainResult::same, "from", "from extra_deps"},
+    {"ctc_loss", PlainResult::unmarked, "logits",
      "logits targets logits_normalized blank_index max_approx label_loop"},
     {"dropout", PlainResult::same, "from", "from dropout dropout_axis:axis dropout_noise_shape dropout_on_forward"},
     {"eval", PlainResult::elementwise, "from", "from allow_broadcast_all_sources eval eval_locals"},
@@ -48,10 +48,12 @@ constexpr Entry kTable[] = {
     {"get_last_hidden_state", PlainResult::last_state, "from", "from out_dim:n_out! key combine"},
     {"identity", PlainResult::same, "from", "from"},
     {"layer_norm", PlainResult::same, "from", "from in_dim:in_dim! out_dim:drop reuse_params epsilon"},
-    {"length", PlainResult::per_sequence, "from", "from axis:axis! dtype"},
+    {"length", PlainResult::unmarked, "from", "from axis:axis! dtype sparse:off"},
     {"linear", PlainResult::new_feature, "from", kLinear},
+    {"range_in_axis", PlainResult::unmarked, "from", "from axis:axis! dtype sparse"},
     {"rec", PlainResult::new_feature, "from", kRec},
     {"reduce", PlainResult::without_axis, "from", "from mode axis:axis axes:axis keep_dims:off use_time_mask"},
+    {"reinterpret_data", PlainResult::same, "from", "from set_axes:marks set_sparse set_sparse_dim:size"},
     {"scaled_grad", PlainResult::same, "from", "from scale"},
     {"seq_len_mask", PlainResult::same, "from", "from axis:axis! mask_value"},
     {"softmax", PlainResult::new_feature, "from", kLinear},
@@ -68,11 +70,11 @@ struct SlotName {
   std::string_view name;
   PlainSlot slot;
 };
-constexpr SlotName kSlots[] = {{"drop", PlainSlot::drop},     {"n_out", PlainSlot::n_out},
-                               {"in_dim", PlainSlot::in_dim}, {"time_dim", PlainSlot::time_dim},
-                               {"axis", PlainSlot::axis},     {"shape", PlainSlot::shape},
-                               {"pairs", PlainSlot::pairs},   {"out_type", PlainSlot::out_type},
-                               {"off", PlainSlot::off},       {"text", PlainSlot::text}};
+constexpr SlotName kSlots[] = {
+    {"drop", PlainSlot::drop},         {"n_out", PlainSlot::n_out},       {"in_dim", PlainSlot::in_dim},
+    {"time_dim", PlainSlot::time_dim}, {"axis", PlainSlot::axis},         {"shape", PlainSlot::shape},
+    {"pairs", PlainSlot::pairs},       {"out_type", PlainSlot::out_type}, {"off", PlainSlot::off},
+    {"text", PlainSlot::text},         {"marks", PlainSlot::marks},       {"size", PlainSlot::size}};
 
 std::vector<std::string_view> words(std::string_view text) {
   std::vector<std::string_view> result;

@@ -16,7 +16,9 @@ enum class PlainSlot {
   axis,      // a dim, or a list of dims, of the source: axis strings
   shape,     // a list of dims: sizes
   pairs,     // `from` of concat: tensors, each with its dim
-  out_type,  // dtype only
+  marks,     // dims of the source by mark
+  size,      // a dim: its size
+  out_type,  // dtype, and no other sparse dim than the source's
   off,       // has to be false or none
   text,      // a string that works on single values (or on the new feature dim)
 };
@@ -29,10 +31,10 @@ enum class PlainResult {
   elementwise,   // the union over all sources
   without_axis,  // the source's without those in `axis`
   concat,
-  variable,      // as the type says; the last one is the feature dim
-  gather,        // the position's dims in place of `axis`
-  last_state,    // batch and the dim of n_out
-  per_sequence,  // as the type says, without marks
+  variable,    // as the type says; the last one is the feature dim
+  gather,      // the position's dims in place of `axis`
+  last_state,  // batch and the dim of n_out
+  unmarked,    // as the type says
 };
 
 struct PlainOption {

@@ -68,9 +68,9 @@ class PythonWriter {
   void write_network() {
     std::vector<Node> items;
     std::vector<std::string> comments;
-    for (const LayerEntry& layer : document_.network) {
-      items.push_back(entry(layer.name, Node::group("{", dict_nodes(layer.options), "}")));
-      if (options_.comments) comments.push_back(place(layer.span));
+    for (const NetworkEntry& item : document_.network) {
+      items.push_back(entry(item.name, node(item.value)));
+      if (options_.comments) comments.push_back(place(item.span));
     }
     write_dict("network", std::move(items), comments);
   }

@@ -2,6 +2,7 @@
 // tensors goes to the backend.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -34,6 +35,8 @@ struct EvalInput {
   SourceMap& sources;
   Arena& arena;
   OpContext& context;  // dims, lengths, diagnostics; the train flag is set from the mode
+  // All externs, before anything is computed; false after errors.
+  std::function<bool(const std::vector<ExternInput>&)> declare_inputs = {};
 };
 
 

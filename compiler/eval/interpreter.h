@@ -179,6 +179,7 @@ class Interpreter {
   Frame* frame_ = nullptr;
   std::vector<CallSite> call_stack_;
   std::unordered_map<std::string, Span> marks_;
+  std::vector<ExternInput> externs_;
   std::unordered_map<Symbol, Tensor> inputs_;
   std::string dim_name_;                             // what a `Dim(...)` expression is assigned to
   bool main_running_ = false;

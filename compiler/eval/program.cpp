@@ -90,6 +90,8 @@ EvalResult Interpreter::run() {
       CallArgs none;
       none.span = it->second->name_span;
       try {
+        if (in_.declare_inputs && !in_.declare_inputs(externs_)) throw EvalError{};
+        for (const ExternInput& input : externs_) inputs_[Symbol(input.name)] = backend_.input(input);
         Value f = function_value(*it->second, main, &network);
         call_declared(f.function(), none);
       } catch (const EvalError&) {
@@ -393,7 +395,7 @@ void Interpreter::exec_extern(const ExternStmt& s) {
     // a derived dim whose parts no input has: nothing says how long those are
     else fail(Diag::extern_derived_dim, s.type->span, {s.name.str(), to_string(d)});
   }
-  inputs_[s.name] = backend_.input(input);
+  externs_.push_back(std::move(input));
 }
 
 // `-D name=value`: a string as it stands, anything else as the language writes it.

@@ -52,6 +52,7 @@ struct Graph {
   std::deque<Layer> layers;      // stable addresses, program order: a layer stands behind all that it reads
   std::deque<NameScope> scopes;
   std::deque<Extern> externs;
+  OptionDict entries;            // of the dict besides the layers, put in as they are (`#copy_param_mode`)
   Dim batch = nullptr;
 
   Graph();

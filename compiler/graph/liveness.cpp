@@ -14,6 +14,7 @@ LiveLayers drop_dead(Graph& graph) {
   };
   for (const Layer& layer : graph.layers)
     if (layer.root) need(&layer);
+  for (const auto& [key, value] : graph.entries) for_each_layer(value, [&](const LayerRef& ref) { need(ref.layer); });
   while (!pending.empty()) {
     const Layer* layer = pending.back();
     pending.pop_back();

@@ -56,9 +56,10 @@ class ScopePaths {
 
 class Namer {
  public:
-  void run(const LiveLayers& layers) {
+  void run(const LiveLayers& layers, const OptionDict& entries) {
     // RETURNN takes layers with these names for the input, for no source at all and for the default output.
     layer_names_ = {"data", "none", "output"};
+    for (const auto& [key, value] : entries) layer_names_.insert(key);
     for (const Layer* layer : layers)
       if (layer->fixed_name) layer_names_.insert(layer->name);
     used_.reserve(2 * layers.size());
@@ -121,6 +122,6 @@ class Namer {
 
 }  // namespace
 
-void assign_names(const LiveLayers& layers) { Namer().run(layers); }
+void assign_names(const LiveLayers& layers, const OptionDict& entries) { Namer().run(layers, entries); }
 
 }  // namespace rcn

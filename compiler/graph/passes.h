@@ -9,14 +9,15 @@
 
 namespace rcn {
 
-// The layers to emit, in program order: those that a root (mark) needs, transitively.
+// The layers to emit, in program order: those that a root (mark) or an entry needs, transitively.
 using LiveLayers = std::vector<Layer*>;
 LiveLayers drop_dead(Graph& graph);
 
 // Gives every live layer a name that is unique in the dict: `scope.path.base`, with `_1`, `_2`, ... on repeats inside
 // one scope, in program order (a scope counts where its first live layer stands). A suffixed name keeps clear of what
-// anything else wants to be called. Fixed names (marks) are reserved first; a scope may bear the name of a mark.
-void assign_names(const LiveLayers& layers);
+// anything else wants to be called. Fixed names (marks) and those of Graph::entries are reserved first; a scope may
+// bear the name of a mark.
+void assign_names(const LiveLayers& layers, const OptionDict& entries = {});
 
 // Adds the layers that make RETURNN construct long chains without deep recursion (`.order`, or `.order.000`, ... where
 // one would be too long), where the longest chain needs it: each lists about every 25th layer in topological order.

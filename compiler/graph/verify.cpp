@@ -32,6 +32,7 @@ class Verifier {
       check_references(*layer);
       live_[layer->id] = true;  // behind the references: a layer may not read itself
     }
+    for (const auto& [key, value] : graph_.entries) check_entry(key, value);
     return std::move(faults_);
   }
 
@@ -80,6 +81,14 @@ class Verifier {
         }
       });
     }
+  }
+
+  void check_entry(const std::string& key, const Option& value) {
+    if (!names_.insert(key).second) fault("the entry `" + key + "` has the name of a layer");
+    for_each_layer(value, [&](const LayerRef& ref) {
+      if (!ref.layer || ref.layer->id >= live_.size() || !live_[ref.layer->id])
+        fault("the entry `" + key + "` refers to a layer that is not there");
+    });
   }
 
   const Graph& graph_;

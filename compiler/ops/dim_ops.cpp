@@ -1,4 +1,5 @@
 // Dims as values: ranges, lengths, and tensors under another dim.
+#include "compiler/ops/graph_backend.h"
 #include "compiler/ops/lowering.h"
 #include "compiler/ops/op_table.h"
 #include "compiler/ops/rules.h"
@@ -110,8 +111,7 @@ void lower_replace_dim(Lowering& l) {
   }
   TensorType type = l.out();
   type.dims = without(type.dims, x.missing);
-  OptionMap map{{{Option(in), Option(out)}}};
-  l.result(l.layer("reinterpret_data", {{"from", source}, {"set_dim_tags", map}}, type), x.missing);
+  l.result(l.layer("reinterpret_data", {{"from", source}, {"set_dim_tags", dim_tags(in, out)}}, type), x.missing);
 }
 
 // ---- remaining_dims

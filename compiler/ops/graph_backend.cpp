@@ -21,6 +21,9 @@ void GraphBackend::leave_scope() { scopes_.pop_back(); }
 
 // ---- layers
 
+// Pairs, not a dict: TensorFlow sorts the keys of dicts in options, and dims change while a network is constructed.
+OptionList dim_tags(Dim from, Dim to) { return {OptionTuple{{from, to}}}; }
+
 Layer& GraphBackend::add(std::string cls, OptionDict options, TensorType type, std::string base, Span span) {
   Layer& layer = graph_.add(std::move(cls), std::move(options), std::move(type), scopes_.back(), std::move(base), span);
   for (const auto& [key, option] : layer.options)
@@ -41,8 +44,7 @@ Layer& GraphBackend::add_at_root(std::string cls, OptionDict options, TensorType
 LayerRef GraphBackend::reinterpreted(LayerRef source, const TensorType& type, Dim from, Dim to, const std::string& base, Span span) {
   TensorType renamed = type;
   renamed.dims = with_replaced(type.dims, from, {to});
-  OptionMap map{{{Option(from), Option(to)}}};
-  return {&add("reinterpret_data", {{"from", source}, {"set_dim_tags", map}}, std::move(renamed), base, span), {}};
+  return {&add("reinterpret_data", {{"from", source}, {"set_dim_tags", dim_tags(from, to)}}, std::move(renamed), base, span), {}};
 }
 
 // Adding -0.0 changes no float, not even -0.0 itself.
@@ -66,6 +68,18 @@ LayerRef GraphBackend::expanded(const GraphTensor& tensor, const std::vector<Dim
   return {&add("combine", std::move(combine), std::move(type), base, span), {}};
 }
 
+namespace {
+
+void replace_dim(Value& value, Dim from, Dim to) {
+  if (value.is_dim() && value.dim() == from) value = to;
+  if (!value.is_list()) return;
+  List items = value.list();
+  for (Value& item : items) replace_dim(item, from, to);
+  value = std::move(items);
+}
+
+}  // namespace
+
 std::vector<Tensor> GraphBackend::apply(const OpNode& given) {
   const OpDef* def = table_.definition(given.op->name);
   if (!def) throw std::logic_error("operation `" + std::string(given.op->name) + "` is not in the table");
@@ -78,8 +92,7 @@ std::vector<Tensor> GraphBackend::apply(const OpNode& given) {
     if (!d.computed) continue;
     renames.push_back(d);
     for (TensorType& type : node.outputs) type.dims = with_replaced(type.dims, d.dim, {d.computed});
-    for (auto& [key, value] : node.attrs)
-      if (value.is_dim() && value.dim() == d.dim) value = d.computed;
+    for (auto& [key, value] : node.attrs) replace_dim(value, d.dim, d.computed);
   }
   Lowering lowering(*this, node);
   def->lower(lowering);

@@ -73,6 +73,9 @@ class GraphBackend final : public Backend {
   std::unordered_set<const Layer*> training_only_;  // layers that depend on inputs which are absent in inference
 };
 
+// The option `set_dim_tags`: one dim under another name.
+OptionList dim_tags(Dim from, Dim to);
+
 // `time + 1` as part of a layer name: `time_1`.
 std::string name_of(Dim d);
 

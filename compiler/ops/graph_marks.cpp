@@ -39,7 +39,7 @@ LayerRef GraphBackend::loss_value(const Mark& mark, const GraphTensor& value) {
     ref = {&add_at_root("reduce", {{"from", ref}, {"mode", "sum"}, {"axis", dims_option(summed)}, {"keep_dims", false}, {"use_time_mask", true}},
                         type, mark.name + "_sum", mark.span), {}};
   }
-  if (!dynamic.empty())  // sums lose which axis is time
+  if (!dynamic.empty() && (dynamic[0]->kind == DimKind::feature || type.dims.size() > 2))  // else RETURNN takes it for time
     ref = {&add_at_root("reinterpret_data", {{"from", ref}, {"set_axes", OptionDict{{"T", dynamic[0]}}}}, type, mark.name + "_frames", mark.span), {}};
   return ref;
 }

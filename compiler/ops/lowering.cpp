@@ -64,6 +64,24 @@ LayerRef Lowering::with_dims(std::size_t i, const std::vector<Dim>& dims) {
 }
 std::vector<Dim> Lowering::absent(std::size_t i, const std::vector<Dim>& dims) const { return without(raw(i).missing, dims); }
 
+std::vector<Dim> Lowering::ragged(const TensorType& type, const std::vector<Dim>& axes) {
+  std::vector<Dim> result;
+  for (Dim d : type.dims) {
+    if (contains(axes, d) || !d->dynamic() || d->kind == DimKind::batch) continue;
+    std::vector<Dim> over = lengths().length_dims(d);
+    bool depends = std::any_of(over.begin(), over.end(), [&](Dim o) { return contains(axes, o); });
+    if (depends && without(over, type.dims).empty()) result.push_back(d);
+  }
+  return result;
+}
+
+std::vector<Dim> Lowering::dims_for(std::size_t i, const std::vector<Dim>& axes) {
+  std::vector<Dim> needed = axes;
+  for (Dim axis : axes) needed = united(needed, lengths().length_dims(axis));
+  for (Dim d : ragged(type(i), axes)) needed = united(needed, united({d}, lengths().length_dims(d)));
+  return needed;
+}
+
 // ---- layers
 
 LayerRef Lowering::layer(std::string cls, OptionDict options, TensorType type, std::string_view suffix) {

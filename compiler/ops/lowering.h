@@ -54,6 +54,12 @@ class Lowering {
   std::vector<Dim> absent(std::size_t i, const std::vector<Dim>& dims) const;
   bool sparse(std::size_t i) const { return is_tensor(i) && type(i).sparse_dim; }
 
+  // The dims of input `i` that a sum over `axes` must see in its layer: the axes, what their lengths depend on, and the
+  // dims that have frames only in some places of the axes.
+  std::vector<Dim> dims_for(std::size_t i, const std::vector<Dim>& axes);
+  // Dims that such a sum leaves, with lengths that depend on an axis: frame t is over the sequences that have it.
+  std::vector<Dim> ragged(const TensorType& type, const std::vector<Dim>& axes);
+
   // ---- layers
   LayerRef layer(std::string cls, OptionDict options, TensorType type, std::string_view suffix = {});
   // The node's next output.

@@ -40,7 +40,8 @@ void infer_dot(OpCall& call) {
 
 // The operand for a product over `axes`: with the axes in its layer, no sparse dim, and no inf or nan in the padding,
 // which RETURNN takes away from one operand only.
-LayerRef factor(Lowering& l, std::size_t i, const std::vector<Dim>& needed, const std::vector<Dim>& axes, TensorType& type) {
+LayerRef factor(Lowering& l, std::size_t i, const std::vector<Dim>& axes, TensorType& type) {
+  std::vector<Dim> needed = l.dims_for(i, axes);
   type = l.raw(i).layer_type;
   type.dims = without(l.type(i).dims, l.absent(i, needed));
   LayerRef ref = l.dense(l.with_dims(i, needed), type);
@@ -53,10 +54,9 @@ LayerRef factor(Lowering& l, std::size_t i, const std::vector<Dim>& needed, cons
 }
 
 void lower_dot(Lowering& l) {
-  std::vector<Dim> axes = l.node().dims("axes"), needed = axes;
-  for (Dim axis : axes) needed = united(needed, l.lengths().length_dims(axis));
+  std::vector<Dim> axes = l.node().dims("axes");
   TensorType a, b;
-  LayerRef from_a = factor(l, 0, needed, axes, a), from_b = factor(l, 1, needed, axes, b);
+  LayerRef from_a = factor(l, 0, axes, a), from_b = factor(l, 1, axes, b);
   TensorType out = l.out();
   std::vector<Dim> missing = without(out.dims, united(a.dims, b.dims));
   out.dims = without(out.dims, missing);
@@ -70,12 +70,8 @@ void lower_dot(Lowering& l) {
   OptionDict options{{"from", OptionList{from_a, from_b}}, {"kind", "mul"}};
   if (!without(product.dims, a.dims).empty() && !without(product.dims, b.dims).empty()) options.emplace_back("allow_broadcast_all_sources", true);
   LayerRef ref = l.layer("combine", std::move(options), product, "product");
-  for (Dim d : product.dims) {
-    std::vector<Dim> over = l.lengths().length_dims(d);
-    bool ragged = d->dynamic() && d->kind != DimKind::batch && !contains(axes, d) &&
-                  std::any_of(over.begin(), over.end(), [&](Dim o) { return contains(axes, o); });
-    if (ragged) ref = l.masked(ref, product, d, out.dtype == DType::int32 ? Operand(std::int64_t{0}) : Operand(0.0));
-  }
+  Operand zero = is_float(out.dtype) ? Operand(0.0) : Operand(std::int64_t{0});
+  for (Dim d : l.ragged(product, axes)) ref = l.masked(ref, product, d, zero);
   Option axis = axes.size() == 1 ? Option(axes[0]) : Option(dims_option(axes));
   bool dynamic = std::any_of(axes.begin(), axes.end(), [](Dim d) { return d->dynamic() && d->kind != DimKind::batch; });
   l.result(l.layer("reduce", {{"from", ref}, {"mode", "sum"}, {"axis", axis}, {"keep_dims", false}, {"use_time_mask", dynamic}}, out), missing);

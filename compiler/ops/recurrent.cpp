@@ -70,6 +70,7 @@ void lower_lstm(Lowering& l) {
   bool step = axis->marker;
   LayerRef x = l.full(kX);
   TensorType x_type = l.type(kX), y_type = l.out();
+  if (!step && l.raw(kX).wild_padding) x = l.masked(x, x_type, axis, 0.0);  // the state is multiplied by 0 there, not replaced
   if (step) {  // a sequence of one frame
     axis = l.dims().declare("step", DimKind::spatial, 1);
     x_type.dims.push_back(axis);

@@ -72,13 +72,9 @@ LayerRef reduced(Lowering& l, LayerRef source, std::string_view mode, const std:
                  std::move(type), suffix);
 }
 
-// Dims that stay, with lengths that depend on a reduced one: frame t of the result is over the sequences that have it.
-std::vector<Dim> ragged(Lowering& l, const TensorType& type, const std::vector<Dim>& axes);
-
 void lower_reduce(Lowering& l) {
   const std::string& mode = l.node().str("mode");
-  std::vector<Dim> axes = l.node().dims("axes"), needed = axes;
-  for (Dim axis : axes) needed = united(needed, l.lengths().length_dims(axis));
+  std::vector<Dim> axes = l.node().dims("axes"), needed = l.dims_for(0, axes);
   LayerRef source = l.with_dims(0, needed);
   TensorType type = l.raw(0).layer_type;
   type.dims = without(l.type(0).dims, l.absent(0, needed));
@@ -89,7 +85,7 @@ void lower_reduce(Lowering& l) {
   TensorType out = l.out();
   out.dims = without(out.dims, missing);
 
-  std::vector<Dim> uneven = ragged(l, type, axes);
+  std::vector<Dim> uneven = l.ragged(type, axes);
   bool dynamic = std::any_of(axes.begin(), axes.end(), [](Dim d) { return d->dynamic() && d->kind != DimKind::batch; });
   if (mode == "mean" && (!uneven.empty() || (dynamic && out.dtype != DType::float32))) {
     // RETURNN corrects a mean by a float32 factor from the lengths of the reduced axes only.
@@ -104,17 +100,6 @@ void lower_reduce(Lowering& l) {
   }
   for (Dim d : uneven) source = l.masked(source, type, d, neutral(mode, type.dtype));
   l.result(reduced(l, source, mode, axes, out, ""), missing);
-}
-
-std::vector<Dim> ragged(Lowering& l, const TensorType& type, const std::vector<Dim>& axes) {
-  std::vector<Dim> result;
-  for (Dim d : type.dims) {
-    if (contains(axes, d) || !d->dynamic() || d->kind == DimKind::batch) continue;
-    std::vector<Dim> over = l.lengths().length_dims(d);
-    bool depends = std::any_of(over.begin(), over.end(), [&](Dim o) { return contains(axes, o); });
-    if (depends && without(over, type.dims).empty()) result.push_back(d);
-  }
-  return result;
 }
 
 constexpr OpParam kReduce[] = {{"source", arg::tensor}, {"mode", arg::str, true}, {"axis", arg::axes, true}};

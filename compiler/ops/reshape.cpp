@@ -128,7 +128,8 @@ void lower_split_dims(Lowering& l) {
   type.dims = without(type.dims, missing);
   Operand value = OpCall::to_operand(l.node().attr("pad_value"));
   if (pad && axis->dynamic()) source = l.masked(source, in, axis, value);
-  l.result(l.layer("split_dims", {{"from", source}, {"axis", axis}, {"dims", dims_option(l.node().dims("dims"))}, {"pad_to_multiples", pad},
+  bool fill = pad || axis->dynamic();  // of a dynamic axis RETURNN does not split lengths that divide otherwise
+  l.result(l.layer("split_dims", {{"from", source}, {"axis", axis}, {"dims", dims_option(l.node().dims("dims"))}, {"pad_to_multiples", fill},
                                   {"pad_value", number_option(value, type.dtype)}}, type), missing);
 }
 

@@ -48,7 +48,7 @@ bool same_size_pair(const std::vector<std::vector<Dim>>& missing) {
     for (std::size_t j = i + 1; j < missing.size(); ++j)
       for (Dim a : missing[i])
         for (Dim b : missing[j])
-          if (a->size == b->size) return true;
+          if (a->size && a->size == b->size) return true;
   return false;
 }
 

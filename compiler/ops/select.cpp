@@ -105,9 +105,11 @@ void infer_cast(OpCall& call) {
 void lower_cast(Lowering& l) {
   TensorType type = l.raw(0).layer_type;
   if (type.dtype == l.out().dtype) return l.result(l.raw(0).layer, l.raw(0).missing);
+  LayerRef source = l.raw(0).layer;
+  if (l.out().dtype == DType::bool_) source = l.dense(source, type);  // RETURNN's cast would keep the sparse dim
   type.dtype = l.out().dtype;
   type.sparse_dim = l.out().sparse_dim;
-  l.result(l.cast(l.raw(0).layer, type, ""), l.raw(0).missing);
+  l.result(l.cast(source, type, ""), l.raw(0).missing);
 }
 
 constexpr OpParam kWhere[] = {{"cond", arg::tensor}, {"true_", arg::operand}, {"false_", arg::operand}};

@@ -5,11 +5,14 @@
 namespace rcn {
 
 namespace {
-constexpr std::string_view kFunctions[] = {"len",   "range",      "enumerate", "zip",    "reversed", "sorted", "min",   "max",   "sum",
-                                           "abs",   "any",        "all",       "int",    "float",    "str",    "copy",  "locked", "end",
-                                           "batch", "isinstance", "params",    "Dim",    "dynamic",  "train",  "search", "ceildiv"};
-constexpr std::string_view kDtypes[] = {"float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool"};
-constexpr std::string_view kTypes[] = {"int", "float", "bool", "str", "list", "tuple", "record", "Dim", "Tensor", "Module", "Function"};
+constexpr std::string_view kFunctions[] = {"len", "range",   "enumerate", "zip",    "reversed", "sorted",     "min",
+                                           "max", "sum",     "abs",       "any",    "all",      "int",        "float",
+                                           "str", "copy",    "locked",    "end",    "batch",    "isinstance", "params",
+                                           "Dim", "dynamic", "train",     "search", "ceildiv"};
+constexpr std::string_view kDtypes[] = {"float16", "float32", "float64", "int8", "int16",
+                                        "int32",   "int64",   "uint8",   "bool"};
+constexpr std::string_view kTypes[] = {"int",    "float", "bool",   "str",    "list",    "tuple",
+                                       "record", "Dim",   "Tensor", "Module", "Function"};
 
 bool among(std::span<const std::string_view> names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();

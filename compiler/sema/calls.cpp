@@ -10,12 +10,14 @@ using namespace ast;
 
 namespace {
 
-void unknown_keyword(const Arg& a, const KnownCallee& callee, const std::vector<std::string>& valid, DiagnosticSink& diagnostics) {
+void unknown_keyword(const Arg& a, const KnownCallee& callee, const std::vector<std::string>& valid,
+                     DiagnosticSink& diagnostics) {
   auto report = diagnostics.report(Diag::unknown_keyword, a.name_span, {callee.name, a.name.str()});
   if (std::vector<std::string> near = nearest_names(a.name.str(), valid); !near.empty())
     report.help(Diag::help_did_you_mean, {quoted_list(near)});
   else
-    report.help(Diag::help_text, {valid.empty() ? "it has no parameters" : "its parameters are " + quoted_list(valid, "and")});
+    report.help(Diag::help_text,
+                {valid.empty() ? "it has no parameters" : "its parameters are " + quoted_list(valid, "and")});
   if (callee.declared.valid()) report.note(Diag::note_declared_here, callee.declared, {callee.name});
 }
 
@@ -38,10 +40,12 @@ void check_call(const CallExpr& call, const KnownCallee& callee, DiagnosticSink&
     if (!a.name) {
       if (positional < accepted) given[positional] = true;
       if (positional++ == accepted) {
-        auto report = diagnostics.report(Diag::too_many_arguments, a.value->span, {callee.name, std::to_string(accepted)});
+        auto report =
+            diagnostics.report(Diag::too_many_arguments, a.value->span, {callee.name, std::to_string(accepted)});
         if (accepted < callee.params.size()) {
           std::vector<std::string> named(valid.begin() + static_cast<std::ptrdiff_t>(accepted), valid.end());
-          report.help(Diag::help_text, {quoted_list(named, "and") + (named.size() == 1 ? " is given by name" : " are given by name")});
+          report.help(Diag::help_text,
+                      {quoted_list(named, "and") + (named.size() == 1 ? " is given by name" : " are given by name")});
         }
         report.note(Diag::note_declared_here, callee.declared, {callee.name});
         wrong = true;

@@ -44,8 +44,14 @@ class Forms {
 
   void statement(Stmt& s) {
     switch (s.kind) {
-      case StmtKind::option: type(as<OptionStmt>(s).type); maybe(as<OptionStmt>(s).value); break;
-      case StmtKind::extern_: options("extern", as<ExternStmt>(s).options); type(as<ExternStmt>(s).type); break;
+      case StmtKind::option:
+        type(as<OptionStmt>(s).type);
+        maybe(as<OptionStmt>(s).value);
+        break;
+      case StmtKind::extern_:
+        options("extern", as<ExternStmt>(s).options);
+        type(as<ExternStmt>(s).type);
+        break;
       case StmtKind::dim: dim(as<DimStmt>(s)); break;
       case StmtKind::param:
         options("param", as<ParamStmt>(s).options);
@@ -66,13 +72,21 @@ class Forms {
         break;
       }
       case StmtKind::stack: maybe(as<StackStmt>(s).value); break;
-      case StmtKind::if_: for (IfBranch& b : as<IfStmt>(s).branches) expr(*b.condition); break;
+      case StmtKind::if_:
+        for (IfBranch& b : as<IfStmt>(s).branches) expr(*b.condition);
+        break;
       case StmtKind::for_: maybe(as<ForStmt>(s).source); break;
       case StmtKind::loop: loop(as<LoopStmt>(s)); break;
       case StmtKind::masked: maybe(as<MaskedStmt>(s).mask); break;
       case StmtKind::return_: maybe(as<ReturnStmt>(s).value); break;
-      case StmtKind::assert_: maybe(as<AssertStmt>(s).condition); maybe(as<AssertStmt>(s).message); break;
-      case StmtKind::assign: type(as<AssignStmt>(s).type); maybe(as<AssignStmt>(s).value); break;
+      case StmtKind::assert_:
+        maybe(as<AssertStmt>(s).condition);
+        maybe(as<AssertStmt>(s).message);
+        break;
+      case StmtKind::assign:
+        type(as<AssignStmt>(s).type);
+        maybe(as<AssignStmt>(s).value);
+        break;
       case StmtKind::update: maybe(as<UpdateStmt>(s).value); break;
       case StmtKind::expr: maybe(as<ExprStmt>(s).value); break;
       default: break;
@@ -125,7 +139,8 @@ class Forms {
       expr(*a.value);
       if (!a.name) {
         diagnostics_.report(Diag::option_without_name, a.value->span, {std::string(declaration)})
-            .help(Diag::help_text, {valid->empty() ? "it has no options" : "its options are " + quoted_list(*valid, "and")});
+            .help(Diag::help_text,
+                  {valid->empty() ? "it has no options" : "its options are " + quoted_list(*valid, "and")});
         continue;
       }
       twice(seen, a.name, a.name_span, Diag::argument_twice);
@@ -136,7 +151,8 @@ class Forms {
       if (std::vector<std::string> near = nearest_names(a.name.str(), *valid); !near.empty())
         report.help(Diag::help_did_you_mean, {quoted_list(near)});
       else
-        report.help(Diag::help_text, {valid->empty() ? "`" + std::string(declaration) + "` has no options" : "its options are " + quoted_list(*valid, "and")});
+        report.help(Diag::help_text, {valid->empty() ? "`" + std::string(declaration) + "` has no options"
+                                                     : "its options are " + quoted_list(*valid, "and")});
     }
   }
 
@@ -152,7 +168,8 @@ class Forms {
         if (!p.keyword_only) with_default = &p;
       } else if (with_default != nullptr && !p.keyword_only) {
         diagnostics_.report(Diag::no_default_after_default, p.span, {p.name.str(), with_default->name.str()})
-            .help(Diag::help_text, {"give it a default, put it first, or put `*` before it so that it is given by name"});
+            .help(Diag::help_text,
+                  {"give it a default, put it first, or put `*` before it so that it is given by name"});
       }
     }
   }

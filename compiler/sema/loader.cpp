@@ -14,7 +14,12 @@ class Loader {
  public:
   Loader(FileSystem& files, SourceMap& sources, Arena& arena, const StdlibNames& stdlib, DiagnosticSink& diagnostics,
          const LoadOptions& options)
-      : files_(files), sources_(sources), arena_(arena), stdlib_(stdlib), diagnostics_(diagnostics), options_(options) {}
+      : files_(files),
+        sources_(sources),
+        arena_(arena),
+        stdlib_(stdlib),
+        diagnostics_(diagnostics),
+        options_(options) {}
 
   Program run(const std::string& path, std::optional<std::string> text) {
     if (!text) {
@@ -56,12 +61,14 @@ class Loader {
     chain_.push_back({identity, path, Span()});
     for (ast::Stmt* s : file.ast.body) {
       if (s->kind != ast::StmtKind::import && s->kind != ast::StmtKind::from_import) continue;
-      const ast::Source& source =
-          s->kind == ast::StmtKind::import ? ast::as<ast::ImportStmt>(*s).source : ast::as<ast::FromImportStmt>(*s).source;
+      const ast::Source& source = s->kind == ast::StmtKind::import ? ast::as<ast::ImportStmt>(*s).source
+                                                                   : ast::as<ast::FromImportStmt>(*s).source;
       ResolvedImport import;
       import.statement = s;
-      if (source.is_path) import.file = import_file(source, path);
-      else import.stdlib_module = import_module(source, path);
+      if (source.is_path)
+        import.file = import_file(source, path);
+      else
+        import.stdlib_module = import_module(source, path);
       file.imports.push_back(std::move(import));
     }
     chain_.pop_back();
@@ -78,7 +85,8 @@ class Loader {
     std::string as_file = name;
     for (char& c : as_file) c = c == '.' ? '/' : c;
     as_file += ".rcn";
-    if (files_.read(join_path(folder_of(importer), as_file), options_.limits.file_bytes).status == FileRead::Status::ok) {
+    if (files_.read(join_path(folder_of(importer), as_file), options_.limits.file_bytes).status ==
+        FileRead::Status::ok) {
       std::size_t cut = name.rfind('.');
       report.help(Diag::help_text, {"a file is imported by its path: `import \"" + as_file + "\" as " +
                                     (cut == std::string::npos ? name : name.substr(cut + 1)) + "`"});
@@ -123,7 +131,8 @@ class Loader {
     report.note(Diag::note_more, Span(), {"searched in " + quoted_list(shown, "and")});
     if (!source.text.ends_with(".rcn")) {
       for (const std::string& folder : searched)
-        if (files_.read(join_path(folder, std::string(source.text) + ".rcn"), options_.limits.file_bytes).status == FileRead::Status::ok) {
+        if (files_.read(join_path(folder, std::string(source.text) + ".rcn"), options_.limits.file_bytes).status ==
+            FileRead::Status::ok) {
           report.help(Diag::help_did_you_mean, {"`\"" + std::string(source.text) + ".rcn\"`"});
           break;
         }
@@ -156,8 +165,8 @@ class Loader {
 
 }  // namespace
 
-Program load_program(const std::string& path, FileSystem& files, SourceMap& sources, Arena& arena, const StdlibNames& stdlib,
-                     DiagnosticSink& diagnostics, const LoadOptions& options) {
+Program load_program(const std::string& path, FileSystem& files, SourceMap& sources, Arena& arena,
+                     const StdlibNames& stdlib, DiagnosticSink& diagnostics, const LoadOptions& options) {
   return Loader(files, sources, arena, stdlib, diagnostics, options).run(path, {});
 }
 

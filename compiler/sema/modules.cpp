@@ -8,9 +8,12 @@ bool is_private_name(Symbol name) { return name.str().size() > 1 && name.str()[0
 
 ModuleRef ModuleLookup::source_of(const Declared& d) const {
   ModuleRef m;
-  if (d.import->file != ResolvedImport::kNone) m.file = &files_[d.import->file];
-  else if (!d.import->stdlib_module.empty()) m.stdlib = d.import->stdlib_module;
-  else m.unknown = true;
+  if (d.import->file != ResolvedImport::kNone)
+    m.file = &files_[d.import->file];
+  else if (!d.import->stdlib_module.empty())
+    m.stdlib = d.import->stdlib_module;
+  else
+    m.unknown = true;
   return m;
 }
 
@@ -63,7 +66,8 @@ std::vector<std::string> ModuleLookup::names(const ModuleRef& m) const {
   if (m.file == nullptr) return stdlib_.names(m.stdlib);
   std::vector<std::string> result;
   for (auto& [name, d] : m.file->declared.items())
-    if (d.kind != NameKind::import && d.kind != NameKind::imported && !is_private_name(name)) result.push_back(name.str());
+    if (d.kind != NameKind::import && d.kind != NameKind::imported && !is_private_name(name))
+      result.push_back(name.str());
   return result;
 }
 

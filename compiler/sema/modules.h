@@ -13,14 +13,14 @@ namespace rcn {
 struct ModuleRef {
   const FileNames* file = nullptr;  // else a module of the standard library
   std::string stdlib;
-  bool unknown = false;             // the import was not found: nothing is known, and that was reported
+  bool unknown = false;  // the import was not found: nothing is known, and that was reported
 };
 
 // A callee whose parameters are known.
 struct KnownCallee {
   std::string name;
-  Span declared;                            // invalid for the standard library
-  std::span<ast::Param> params;             // of our own declarations
+  Span declared;                                  // invalid for the standard library
+  std::span<ast::Param> params;                   // of our own declarations
   std::optional<std::vector<std::string>> names;  // of the standard library: only the names are known
 };
 
@@ -29,11 +29,11 @@ class ModuleLookup {
  public:
   ModuleLookup(const std::vector<FileNames>& files, const StdlibNames& stdlib) : files_(files), stdlib_(stdlib) {}
 
-  std::optional<ModuleRef> imported_module(const Declared& d) const;          // of `import m`, `from nn import init`
+  std::optional<ModuleRef> imported_module(const Declared& d) const;  // of `import m`, `from nn import init`
   std::optional<ModuleRef> sub_module(const ModuleRef& m, Symbol name) const;
   std::optional<KnownCallee> callee(const ModuleRef& m, Symbol name) const;
-  std::optional<KnownCallee> imported_callee(const Declared& d) const;        // of `from m import f`
-  ModuleRef source_of(const Declared& d) const;                               // where an import takes from
+  std::optional<KnownCallee> imported_callee(const Declared& d) const;  // of `from m import f`
+  ModuleRef source_of(const Declared& d) const;                         // where an import takes from
 
   bool has_name(const ModuleRef& m, Symbol name) const;
   std::vector<std::string> names(const ModuleRef& m) const;  // public ones

@@ -93,7 +93,8 @@ class Collector {
         break;
       case StmtKind::assign: targets(*as<AssignStmt>(s).target, s, table, members, false); break;
       case StmtKind::update:
-        declare(table, as<UpdateStmt>(s).name, {NameKind::constant, as<UpdateStmt>(s).name_span, &s, nullptr, {}, false});
+        declare(table, as<UpdateStmt>(s).name,
+                {NameKind::constant, as<UpdateStmt>(s).name_span, &s, nullptr, {}, false});
         break;
       case StmtKind::for_:
         targets(*as<ForStmt>(s).target, s, table, members, true);
@@ -133,7 +134,8 @@ class Collector {
     for (Param& p : params) {
       if (is_private(p.name)) names_.private_names.insert(p.name);
       // Twice in the list is told with the other rules of parameter lists.
-      if (module->members.find(p.name) == nullptr) module->members.add(p.name, {NameKind::parameter, p.span, nullptr, nullptr, {}, false});
+      if (module->members.find(p.name) == nullptr)
+        module->members.add(p.name, {NameKind::parameter, p.span, nullptr, nullptr, {}, false});
     }
     block(body, module->members, true);
     branch_ = outer;
@@ -141,7 +143,7 @@ class Collector {
 
   FileNames& names_;
   DiagnosticSink& diagnostics_;
-  std::size_t branch_ = 0;    // of the innermost `if`; 0: none
+  std::size_t branch_ = 0;  // of the innermost `if`; 0: none
   std::size_t branches_ = 0;
   std::unordered_map<Stmt*, std::size_t> branch_of_;
 };
@@ -158,7 +160,8 @@ void collect_assigned(Block body, NameTable& names) {
       case StmtKind::dim: add(as<DimStmt>(*s).name, as<DimStmt>(*s).name_span); break;
       case StmtKind::stack: add(as<StackStmt>(*s).name, as<StackStmt>(*s).name_span); break;
       case StmtKind::mark:
-        if (as<MarkStmt>(*s).value != nullptr && as<MarkStmt>(*s).index == nullptr) add(as<MarkStmt>(*s).name, as<MarkStmt>(*s).name_span);
+        if (as<MarkStmt>(*s).value != nullptr && as<MarkStmt>(*s).index == nullptr)
+          add(as<MarkStmt>(*s).name, as<MarkStmt>(*s).name_span);
         break;
       case StmtKind::loop:
         add(as<LoopStmt>(*s).index, as<LoopStmt>(*s).index_span);

@@ -16,15 +16,27 @@ namespace rcn {
 
 struct FileNames;
 
-enum class NameKind : std::uint8_t { import, imported, option, extern_, dim, constant, fn, module, param, flag, parameter };
+enum class NameKind : std::uint8_t {
+  import,
+  imported,
+  option,
+  extern_,
+  dim,
+  constant,
+  fn,
+  module,
+  param,
+  flag,
+  parameter
+};
 
 struct Declared {
   NameKind kind;
-  Span span;                            // of the name
-  ast::Stmt* statement = nullptr;       // null: a parameter
+  Span span;                               // of the name
+  ast::Stmt* statement = nullptr;          // null: a parameter
   const ResolvedImport* import = nullptr;  // of `import` and `imported`
-  Symbol original;                      // the name that `from ... import` gives another
-  bool only_loop_variable = false;      // the target of a `for` and nothing else
+  Symbol original;                         // the name that `from ... import` gives another
+  bool only_loop_variable = false;         // the target of a `for` and nothing else
 };
 
 // Names in the order of their first declaration.

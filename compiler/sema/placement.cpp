@@ -29,9 +29,11 @@ constexpr Rule kRules[] = {
     {StmtKind::from_import, "from", kFile, kFileTop, ""},
     {StmtKind::option, "option", kFile, kFileTop, "a module takes parameters instead"},
     {StmtKind::extern_, "extern", kFile, kFileTop, "a function takes tensors as parameters instead"},
-    {StmtKind::module, "module", kFile, kFileTop, "modules do not nest: hand over what the inner one needs as parameters"},
+    {StmtKind::module, "module", kFile, kFileTop,
+     "modules do not nest: hand over what the inner one needs as parameters"},
     {StmtKind::network, "network", kFile, kFileTop, ""},
-    {StmtKind::fn, "fn", kFile | kModule | kNetwork, "in a file, a `module` or the `network`", "inside a function write `name = fn(x) => ...`"},
+    {StmtKind::fn, "fn", kFile | kModule | kNetwork, "in a file, a `module` or the `network`",
+     "inside a function write `name = fn(x) => ...`"},
     {StmtKind::param, "param", kModule | kNetwork, "in the body of a `module` or of the `network`", ""},
     {StmtKind::flag, "flag", kModule | kNetwork, "in the body of a `module` or of the `network`", ""},
     {StmtKind::mode, "mode", kNetwork, "in the body of the `network`", ""},
@@ -39,7 +41,8 @@ constexpr Rule kRules[] = {
     {StmtKind::return_, "return", kFn, "in a function, outside of `loop` and `masked`", ""},
     {StmtKind::mark, "", kFn, "in a function, outside of `loop` and `masked`", ""},
     {StmtKind::stack, "stack", kLoop, "in the body of a `loop`, outside of `masked`", ""},
-    {StmtKind::masked, "masked", kLoop | kMasked, "in the body of a `loop`", "elsewhere `nn.where(condition, a, b)` chooses element by element"},
+    {StmtKind::masked, "masked", kLoop | kMasked, "in the body of a `loop`",
+     "elsewhere `nn.where(condition, a, b)` chooses element by element"},
     {StmtKind::dim, "dim", kBodies, "", ""},
     {StmtKind::assert_, "assert", kBodies, "", ""},
     {StmtKind::update, "", kBodies, "", ""},
@@ -100,7 +103,8 @@ class Placement {
       case StmtKind::mode: inside(kMode, as<ModeStmt>(s).body); break;
       case StmtKind::loop: inside(kLoop, as<LoopStmt>(s).body); break;
       case StmtKind::masked: inside(kMasked, as<MaskedStmt>(s).body); break;
-      case StmtKind::if_: case StmtKind::for_: {
+      case StmtKind::if_:
+      case StmtKind::for_: {
         bool top = top_;
         top_ = false;
         for_each_block(s, [&](Block b) { block(b); });
@@ -122,26 +126,31 @@ class Placement {
     bool right = (rule.places & place_) != 0 && (rule.places != kFile || top_);
     if (!right) {
       if (rule.places == kBodies) {
-        diagnostics_.report(Diag::not_in_mode, s.span).help(Diag::help_text, {"a `mode` holds `if`, `for` and `m.flag = value`"});
+        diagnostics_.report(Diag::not_in_mode, s.span)
+            .help(Diag::help_text, {"a `mode` holds `if`, `for` and `m.flag = value`"});
         return;
       }
       std::string where = (rule.places & place_) != 0 ? "an `if` or `for`" : here();
       auto report = diagnostics_.report(Diag::misplaced, head(s, word), {word, where});
-      report.help(Diag::help_text, {"it stands " + std::string(rule.where) + (rule.help.empty() ? "" : "; " + std::string(rule.help))});
+      report.help(Diag::help_text,
+                  {"it stands " + std::string(rule.where) + (rule.help.empty() ? "" : "; " + std::string(rule.help))});
       if (s.kind == StmtKind::mark && (place_ & (kLoop | kMasked)))
         report.help(Diag::help_text, {"collect the value with `stack` and mark it after the loop"});
       return;
     }
     if ((s.kind == StmtKind::option || s.kind == StmtKind::extern_) && !has_network_)
       diagnostics_.report(Diag::needs_network, head(s, word), {word})
-          .help(Diag::help_text, {s.kind == StmtKind::option ? "in a library file assign a constant, or take a parameter"
-                                                             : "in a library file take the tensor as a parameter of a function"});
+          .help(Diag::help_text,
+                {s.kind == StmtKind::option ? "in a library file assign a constant, or take a parameter"
+                                            : "in a library file take the tensor as a parameter of a function"});
   }
 
   void network(NetworkStmt& s) {
     if (top_) {
-      if (first_network_.valid()) diagnostics_.report(Diag::second_network, head(s, "network")).note(Diag::note_first_here, first_network_);
-      else first_network_ = head(s, "network");
+      if (first_network_.valid())
+        diagnostics_.report(Diag::second_network, head(s, "network")).note(Diag::note_first_here, first_network_);
+      else
+        first_network_ = head(s, "network");
     }
     bool main = false;
     for (Stmt* inner : s.body) {
@@ -153,7 +162,8 @@ class Placement {
       }
       main = main || inner->kind == StmtKind::error;
     }
-    if (!main) diagnostics_.report(Diag::no_main, head(s, "network")).help(Diag::help_text, {"write `fn main() { ... }` in it"});
+    if (!main)
+      diagnostics_.report(Diag::no_main, head(s, "network")).help(Diag::help_text, {"write `fn main() { ... }` in it"});
     inside(kNetwork, s.body);
   }
 
@@ -165,9 +175,11 @@ class Placement {
       return;
     }
     if (s.type != nullptr && (!s.target->name || flag != nullptr))
-      diagnostics_.report(Diag::type_of_several, s.type->span).help(Diag::help_text, {"assign first and give each its type in a line of its own"});
+      diagnostics_.report(Diag::type_of_several, s.type->span)
+          .help(Diag::help_text, {"assign first and give each its type in a line of its own"});
     if (place_ == kMode && (s.type != nullptr || !s.target->name))
-      diagnostics_.report(Diag::not_in_mode, s.span).help(Diag::help_text, {"a `mode` holds `if`, `for` and `m.flag = value`"});
+      diagnostics_.report(Diag::not_in_mode, s.span)
+          .help(Diag::help_text, {"a `mode` holds `if`, `for` and `m.flag = value`"});
   }
 
   static const Target* flag_target(const Target& t) {
@@ -182,12 +194,14 @@ class Placement {
     if (e.kind == ExprKind::error) return;
     if (e.kind != ExprKind::call) return no_effect(e);
     if (place_ == kMode) {
-      diagnostics_.report(Diag::not_in_mode, s.span).help(Diag::help_text, {"a `mode` holds `if`, `for` and `m.flag = value`"});
+      diagnostics_.report(Diag::not_in_mode, s.span)
+          .help(Diag::help_text, {"a `mode` holds `if`, `for` and `m.flag = value`"});
       return;
     }
     Expr& callee = *as<CallExpr>(e).callee;
     bool end = callee.kind == ExprKind::name && as<NameExpr>(callee).name.str() == "end";
-    if (end && place_ != kLoop) diagnostics_.report(Diag::misplaced, callee.span, {"end", here()})
+    if (end && place_ != kLoop)
+      diagnostics_.report(Diag::misplaced, callee.span, {"end", here()})
           .help(Diag::help_text, {"it stands in the body of a `loop`, outside of `masked`"});
   }
 
@@ -196,8 +210,9 @@ class Placement {
       const std::string& word = as<NameExpr>(e).name.str();
       if (word == "break" || word == "continue") {
         diagnostics_.report(Diag::no_break, e.span, {word})
-            .help(Diag::help_text, {word == "break" ? "filter the list before the `for`; a `loop` ends with `end(condition)`"
-                                                    : "put the rest of the body in an `if`"});
+            .help(Diag::help_text,
+                  {word == "break" ? "filter the list before the `for`; a `loop` ends with `end(condition)`"
+                                   : "put the rest of the body in an `if`"});
         return;
       }
     }

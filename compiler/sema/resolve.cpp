@@ -1,6 +1,5 @@
 #include "compiler/sema/resolve.h"
 
-#include <algorithm>
 #include <string>
 #include <unordered_set>
 
@@ -8,6 +7,7 @@
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/calls.h"
 #include "compiler/sema/modules.h"
+#include "compiler/sema/scopes.h"
 #include "compiler/sema/walk.h"
 
 namespace rcn {
@@ -18,8 +18,13 @@ namespace {
 
 class Resolver {
  public:
-  Resolver(const FileNames& file, const std::vector<FileNames>& files, const StdlibNames& stdlib, DiagnosticSink& diagnostics)
-      : file_(file), lookup_(files, stdlib), diagnostics_(diagnostics), private_names_(file.private_names) {}
+  Resolver(const FileNames& file, const std::vector<FileNames>& files, const StdlibNames& stdlib,
+           DiagnosticSink& diagnostics)
+      : file_(file),
+        scopes_(file),
+        lookup_(files, stdlib),
+        diagnostics_(diagnostics),
+        private_names_(file.private_names) {}
 
   void run() {
     for (const auto& [name, d] : file_.declared.items())
@@ -30,39 +35,12 @@ class Resolver {
         diagnostics_.report(Diag::private_member, m->name_span, {m->name.str()})
             .help(Diag::help_text, {"names that begin with `_` belong to their file"});
     for (const auto& [name, d] : file_.declared.items())
-      if ((d.kind == NameKind::import || d.kind == NameKind::imported) && d.import->found() && !used_.contains(name) && !file_.open)
+      if ((d.kind == NameKind::import || d.kind == NameKind::imported) && d.import->found() && !used_.contains(name) &&
+          !file_.open)
         diagnostics_.report(Diag::unused_import, d.span, {name.str()});
   }
 
  private:
-  enum class Scoped : std::uint8_t { function, lambda, comprehension };
-  struct Scope {
-    NameTable names;
-    Scoped kind;
-  };
-  struct Found {
-    enum class Where : std::uint8_t { nowhere, local, member, file, builtin };
-    Where where = Where::nowhere;
-    const Declared* declared = nullptr;
-  };
-
-  Found find(Symbol name) const {
-    for (auto it = scopes_.rbegin(); it != scopes_.rend(); ++it)
-      if (const Declared* d = it->names.find(name)) return {Found::Where::local, d};
-    if (module_ != nullptr)
-      if (const Declared* d = module_->members.find(name)) return {Found::Where::member, d};
-    if (const Declared* d = file_.declared.find(name)) return {Found::Where::file, d};
-    if (is_builtin(name.str())) return {Found::Where::builtin, nullptr};
-    return {};
-  }
-
-  bool in_function() const {
-    return std::any_of(scopes_.begin(), scopes_.end(), [](const Scope& s) { return s.kind == Scoped::function; });
-  }
-  bool runs_later() const {
-    return std::any_of(scopes_.begin(), scopes_.end(), [](const Scope& s) { return s.kind != Scoped::comprehension; });
-  }
-
   // ---- statements
 
   void block(Block body) {
@@ -77,10 +55,20 @@ class Resolver {
 
   void statement(Stmt& s) {
     switch (s.kind) {
-      case StmtKind::option: type(as<OptionStmt>(s).type); maybe(as<OptionStmt>(s).value); break;
-      case StmtKind::extern_: options(as<ExternStmt>(s).options); type(as<ExternStmt>(s).type); break;
+      case StmtKind::option:
+        type(as<OptionStmt>(s).type);
+        maybe(as<OptionStmt>(s).value);
+        break;
+      case StmtKind::extern_:
+        options(as<ExternStmt>(s).options);
+        type(as<ExternStmt>(s).type);
+        break;
       case StmtKind::dim: maybe(as<DimStmt>(s).size); break;
-      case StmtKind::param: options(as<ParamStmt>(s).options); type(as<ParamStmt>(s).type); maybe(as<ParamStmt>(s).initial); break;
+      case StmtKind::param:
+        options(as<ParamStmt>(s).options);
+        type(as<ParamStmt>(s).type);
+        maybe(as<ParamStmt>(s).initial);
+        break;
       case StmtKind::flag: maybe(as<FlagStmt>(s).value); break;
       case StmtKind::fn: return function(as<FnStmt>(s));
       case StmtKind::module: return module(s, as<ModuleStmt>(s).params, as<ModuleStmt>(s).body);
@@ -90,12 +78,16 @@ class Resolver {
         auto& m = as<MarkStmt>(s);
         maybe(m.index);
         options(m.options);
-        if (m.value != nullptr) expr(*m.value);
-        else if (m.index == nullptr) name(m.name, m.name_span);
+        if (m.value != nullptr)
+          expr(*m.value);
+        else if (m.index == nullptr)
+          name(m.name, m.name_span);
         break;
       }
       case StmtKind::stack: maybe(as<StackStmt>(s).value); break;
-      case StmtKind::if_: for (IfBranch& b : as<IfStmt>(s).branches) expr(*b.condition); break;
+      case StmtKind::if_:
+        for (IfBranch& b : as<IfStmt>(s).branches) expr(*b.condition);
+        break;
       case StmtKind::for_: expr(*as<ForStmt>(s).source); break;
       case StmtKind::loop: {
         auto& l = as<LoopStmt>(s);
@@ -109,7 +101,10 @@ class Resolver {
       }
       case StmtKind::masked: expr(*as<MaskedStmt>(s).mask); break;
       case StmtKind::return_: maybe(as<ReturnStmt>(s).value); break;
-      case StmtKind::assert_: expr(*as<AssertStmt>(s).condition); maybe(as<AssertStmt>(s).message); break;
+      case StmtKind::assert_:
+        expr(*as<AssertStmt>(s).condition);
+        maybe(as<AssertStmt>(s).message);
+        break;
       case StmtKind::assign:
         expr(*as<AssignStmt>(s).value);
         type(as<AssignStmt>(s).type);
@@ -124,7 +119,8 @@ class Resolver {
       case StmtKind::expr: {
         Expr& value = *as<ExprStmt>(s).value;
         // A name alone was reported as a statement without effect; `break` as what it is.
-        if (value.kind != ExprKind::name || find(as<NameExpr>(value).name).where != Found::Where::nowhere) expr(value);
+        if (value.kind != ExprKind::name || scopes_.find(as<NameExpr>(value).name).where != Found::Where::nowhere)
+          expr(value);
         break;
       }
       default: break;
@@ -134,15 +130,15 @@ class Resolver {
 
   // What a `for` runs over is known in the mode only.
   void mode(ModeStmt& s) {
-    Scope scope{{}, Scoped::comprehension};
+    NameTable variables;
     NameTable assigned = assigned_names(s.body);
     for (auto& [name, d] : assigned.items())
-      if (d.only_loop_variable) scope.names.add(name, d);
-    scopes_.push_back(std::move(scope));
+      if (d.only_loop_variable) variables.add(name, d);
+    scopes_.push(std::move(variables), Scoped::comprehension);
     in_mode_ = true;
     block(s.body);
     in_mode_ = false;
-    scopes_.pop_back();
+    scopes_.pop();
   }
 
   void target(const Target& t) {
@@ -155,29 +151,31 @@ class Resolver {
   }
 
   void mode_flag(const Target& t) {
-    const Declared* d = module_ != nullptr ? module_->members.find(t.name) : nullptr;
+    const Declared* d = scopes_.module != nullptr ? scopes_.module->members.find(t.name) : nullptr;
     if (t.name.str() == "train" || t.name.str() == "search" || (d != nullptr && d->kind == NameKind::flag)) return;
     std::vector<std::string> flags{"train", "search"};
-    if (module_ != nullptr)
-      for (auto& [name, member] : module_->members.items())
+    if (scopes_.module != nullptr)
+      for (auto& [name, member] : scopes_.module->members.items())
         if (member.kind == NameKind::flag) flags.push_back(name.str());
     auto report = diagnostics_.report(Diag::no_such_flag, t.span, {t.name.str()});
-    if (std::vector<std::string> near = nearest_names(t.name.str(), flags); !near.empty()) report.help(Diag::help_did_you_mean, {quoted_list(near)});
-    else report.help(Diag::help_text, {"the flags of the network are " + quoted_list(flags, "and")});
+    if (std::vector<std::string> near = nearest_names(t.name.str(), flags); !near.empty())
+      report.help(Diag::help_did_you_mean, {quoted_list(near)});
+    else
+      report.help(Diag::help_text, {"the flags of the network are " + quoted_list(flags, "and")});
   }
 
   void module(Stmt& s, std::span<Param> params, Block body) {
     // One that stands where none can stand was reported, and its names were not collected.
     auto names = file_.modules.find(&s);
     if (names == file_.modules.end()) return;
-    const ModuleNames* outer = module_;
-    module_ = names->second.get();
+    const ModuleNames* outer = scopes_.module;
+    scopes_.module = names->second.get();
     for (Param& p : params) {
       type(p.type);
       maybe(p.default_value);
     }
     block(body);
-    module_ = outer;
+    scopes_.module = outer;
   }
 
   void function(FnStmt& s) {
@@ -189,26 +187,25 @@ class Resolver {
     }
     NameTable locals = assigned_names(s.body);
     for (auto& [local, d] : locals.items()) {
-      if (scopes_.back().names.find(local) == nullptr) hides_member(local, d.span);
-      scopes_.back().names.add(local, d);
+      if (scopes_.innermost().add(local, d)) hides_member(local, d.span);
     }
     for (TypeExpr* t : s.results) type(t);
     block(s.body);
-    scopes_.pop_back();
+    scopes_.pop();
   }
 
   void push_params(std::span<Param> params, Scoped kind) {
-    Scope scope{{}, kind};
+    NameTable names;
     for (Param& p : params) {
-      scope.names.add(p.name, {NameKind::parameter, p.span, nullptr, nullptr, {}, false});
+      names.add(p.name, {NameKind::parameter, p.span, nullptr, nullptr, {}, false});
       hides_member(p.name, p.span);
     }
-    scopes_.push_back(std::move(scope));
+    scopes_.push(std::move(names), kind);
   }
 
   void hides_member(Symbol name, Span span) {
-    if (module_ == nullptr) return;
-    const Declared* member = module_->members.find(name);
+    if (scopes_.module == nullptr) return;
+    const Declared* member = scopes_.module->members.find(name);
     if (member == nullptr || member->only_loop_variable) return;
     diagnostics_.report(Diag::hides_member, span, {name.str()})
         .help(Diag::help_text, {"give it another name; members change only in the body of their module"})
@@ -229,20 +226,20 @@ class Resolver {
           maybe(p.default_value);
         }
         expr(*l.body);
-        scopes_.pop_back();
+        scopes_.pop();
         return;
       }
       case ExprKind::comprehension: {
         auto& c = as<ComprehensionExpr>(e);
         expr(*c.source);
-        Scope scope{{}, Scoped::comprehension};
-        add_target_names(*c.target, scope.names, nullptr, true);
-        if (runs_later())
-          for (auto& [variable, d] : scope.names.items()) hides_member(variable, d.span);
-        scopes_.push_back(std::move(scope));
+        NameTable variables;
+        add_target_names(*c.target, variables, nullptr, true);
+        if (scopes_.runs_later())
+          for (auto& [variable, d] : variables.items()) hides_member(variable, d.span);
+        scopes_.push(std::move(variables), Scoped::comprehension);
         maybe(c.condition);
         expr(*c.item);
-        scopes_.pop_back();
+        scopes_.pop();
         return;
       }
       case ExprKind::record:
@@ -260,8 +257,8 @@ class Resolver {
       diagnostics_.report(Diag::underscore_read, span);
       return;
     }
-    Found found = find(name);
-    bool in_body = module_ != nullptr && !runs_later() && !in_mode_;
+    Found found = scopes_.find(name);
+    bool in_body = scopes_.module != nullptr && !scopes_.runs_later() && !in_mode_;
     switch (found.where) {
       case Found::Where::nowhere: unknown_name(name, span); return;
       case Found::Where::file: file_name(name, *found.declared, span); return;
@@ -270,8 +267,10 @@ class Resolver {
         return;
       case Found::Where::builtin:
         if ((name.str() == "train" || name.str() == "search") && !in_mode_) {
-          if (in_body) flag_in_body(name, span);
-          else if (module_ == nullptr && !runs_later()) diagnostics_.report(Diag::flag_in_file, span, {name.str()});
+          if (in_body)
+            flag_in_body(name, span);
+          else if (scopes_.module == nullptr && !scopes_.runs_later())
+            diagnostics_.report(Diag::flag_in_file, span, {name.str()});
         }
         return;
       default: return;
@@ -286,14 +285,14 @@ class Resolver {
   void file_name(Symbol name, const Declared& d, Span span) {
     used_.insert(name);
     if (d.kind == NameKind::extern_) {
-      bool network = module_ != nullptr && module_->is_network();
-      if (!network || !runs_later())
+      bool network = scopes_.module != nullptr && scopes_.module->is_network();
+      if (!network || !scopes_.runs_later())
         diagnostics_.report(Diag::extern_outside, span, {name.str()})
             .help(Diag::help_text, {"hand it over as an argument from a function of the `network`"})
             .note(Diag::note_declared_here, d.span, {name.str()});
     }
     bool ordered = d.kind == NameKind::dim || d.kind == NameKind::option || d.kind == NameKind::constant;
-    if (ordered && module_ == nullptr && !runs_later() && d.span.begin > span.begin)
+    if (ordered && scopes_.module == nullptr && !scopes_.runs_later() && d.span.begin > span.begin)
       diagnostics_.report(Diag::used_before, span, {name.str()})
           .help(Diag::help_text, {"constants, dims and options stand in order"})
           .note(Diag::note_declared_here, d.span, {name.str()});
@@ -302,13 +301,6 @@ class Resolver {
   void unknown_name(Symbol name, Span span) {
     if (file_.open) return;
     auto report = diagnostics_.report(Diag::unknown_name, span, {name.str()});
-    std::vector<std::string> candidates;
-    for (const Scope& s : scopes_)
-      for (auto& [n, d] : s.names.items()) candidates.push_back(n.str());
-    if (module_ != nullptr)
-      for (auto& [n, d] : module_->members.items()) candidates.push_back(n.str());
-    for (auto& [n, d] : file_.declared.items()) candidates.push_back(n.str());
-    for (auto list : {builtin_functions(), dtype_names(), type_names()}) candidates.insert(candidates.end(), list.begin(), list.end());
     // `relu(x)` is `nn.relu(x)` where nn is imported.
     for (auto& [n, d] : file_.declared.items()) {
       std::optional<ModuleRef> m = d.kind == NameKind::import ? lookup_.imported_module(d) : std::nullopt;
@@ -319,7 +311,7 @@ class Resolver {
     }
     if (name.str() == "print") {
       report.help(Diag::help_text, {"`rcnc --eager --print NAME` shows a value"});
-    } else if (std::vector<std::string> near = nearest_names(name.str(), candidates); !near.empty()) {
+    } else if (std::vector<std::string> near = nearest_names(name.str(), scopes_.visible()); !near.empty()) {
       report.help(Diag::help_did_you_mean, {quoted_list(near)});
     } else if (lookup_.stdlib().has_module(name.str())) {
       report.help(Diag::help_text, {"write `import " + name.str() + "` at the top of the file"});
@@ -329,7 +321,7 @@ class Resolver {
   // The module that an expression names: `nn`, `nn.init`, `blocks`.
   std::optional<ModuleRef> module_of(Expr& e) {
     if (e.kind == ExprKind::name) {
-      Found found = find(as<NameExpr>(e).name);
+      Found found = scopes_.find(as<NameExpr>(e).name);
       if (found.where != Found::Where::file) return {};
       std::optional<ModuleRef> m = lookup_.imported_module(*found.declared);
       if (m) used_.insert(as<NameExpr>(e).name);
@@ -364,7 +356,8 @@ class Resolver {
     if (lookup_.has_name(m, name)) return true;
     auto report = diagnostics_.report(Diag::no_such_member, span, {lookup_.shown(m), name.str()});
     const Declared* d = m.file != nullptr ? m.file->declared.find(name) : nullptr;
-    if (d != nullptr) report.help(Diag::help_text, {"it is imported there, and imported names are not passed on: import it here too"});
+    if (d != nullptr)
+      report.help(Diag::help_text, {"it is imported there, and imported names are not passed on: import it here too"});
     else if (std::vector<std::string> near = nearest_names(name.str(), lookup_.names(m)); !near.empty())
       report.help(Diag::help_did_you_mean, {quoted_list(near)});
     return false;
@@ -381,10 +374,12 @@ class Resolver {
     std::optional<KnownCallee> known;
     if (e.callee->kind == ExprKind::name) {
       Symbol name = as<NameExpr>(*e.callee).name;
-      Found found = find(name);
+      Found found = scopes_.find(name);
       if (found.where == Found::Where::builtin) return builtin_call(e, name.str());
-      if (found.where == Found::Where::member || found.where == Found::Where::file) known = ModuleLookup::own_callee(name, *found.declared);
-      if (found.where == Found::Where::file && found.declared->kind == NameKind::imported) known = lookup_.imported_callee(*found.declared);
+      if (found.where == Found::Where::member || found.where == Found::Where::file)
+        known = ModuleLookup::own_callee(name, *found.declared);
+      if (found.where == Found::Where::file && found.declared->kind == NameKind::imported)
+        known = lookup_.imported_callee(*found.declared);
     } else if (e.callee->kind == ExprKind::member) {
       std::optional<ModuleRef> m = module_of(*as<MemberExpr>(*e.callee).object);
       if (m && !m->unknown) known = lookup_.callee(*m, as<MemberExpr>(*e.callee).name);
@@ -394,9 +389,12 @@ class Resolver {
 
   void builtin_call(CallExpr& e, const std::string& name) {
     KnownCallee callee{name, Span(), {}, {}};
-    if (name == "end") callee.names = {"include_eos"};
-    else if (name == "params") callee.names = {"trainable", "weight_decay", "auxiliary", "initial", "updater_opts", "transform"};
-    else return;
+    if (name == "end")
+      callee.names = {"include_eos"};
+    else if (name == "params")
+      callee.names = {"trainable", "weight_decay", "auxiliary", "initial", "updater_opts", "transform"};
+    else
+      return;
     check_call(e, callee, diagnostics_);
   }
 
@@ -408,7 +406,7 @@ class Resolver {
     for (Expr* d : t->dims) expr(*d);
     if (t->tensor) return tensor_type(*t);
     if (t->path.size() == 1) return plain_type(*t, t->path[0]);
-    Found found = find(t->path[0]);
+    Found found = scopes_.find(t->path[0]);
     if (found.where == Found::Where::nowhere) return unknown_name(t->path[0], t->span);
     if (found.where != Found::Where::file) return;
     used_.insert(t->path[0]);
@@ -425,25 +423,32 @@ class Resolver {
   void tensor_type(TypeExpr& t) {
     std::string name = t.path.empty() ? "" : t.path[0].str();
     if (t.index_dim != nullptr && name != "index") {
-      diagnostics_.report(Diag::type_parentheses, t.span, {name}).help(Diag::help_text, {"class indices are `index(classes)[dims]`"});
+      diagnostics_.report(Diag::type_parentheses, t.span, {name})
+          .help(Diag::help_text, {"class indices are `index(classes)[dims]`"});
     } else if (t.index_dim == nullptr && name == "index") {
-      diagnostics_.report(Diag::index_without_dim, t.span).help(Diag::help_text, {"write `index(classes)[dims]`, with the dim that it counts"});
+      diagnostics_.report(Diag::index_without_dim, t.span)
+          .help(Diag::help_text, {"write `index(classes)[dims]`, with the dim that it counts"});
     } else if (!name.empty() && name != "index" && !is_dtype(name)) {
       std::vector<std::string> dtypes(dtype_names().begin(), dtype_names().end());
       auto report = diagnostics_.report(Diag::unknown_dtype, t.span, {name});
-      if (std::vector<std::string> near = nearest_names(name, dtypes); !near.empty()) report.help(Diag::help_did_you_mean, {quoted_list(near)});
-      else if (name == "list" || name == "tuple") report.help(Diag::help_text, {"the type of a list says nothing of its items: `" + name + "`"});
-      else report.help(Diag::help_text, {"the dtypes are " + quoted_list(dtypes, "and")});
+      if (std::vector<std::string> near = nearest_names(name, dtypes); !near.empty())
+        report.help(Diag::help_did_you_mean, {quoted_list(near)});
+      else if (name == "list" || name == "tuple")
+        report.help(Diag::help_text, {"the type of a list says nothing of its items: `" + name + "`"});
+      else
+        report.help(Diag::help_text, {"the dtypes are " + quoted_list(dtypes, "and")});
     }
   }
 
   void plain_type(TypeExpr& t, Symbol name) {
     if (is_type_name(name.str())) return;
-    Found found = find(name);
+    Found found = scopes_.find(name);
     if (found.where == Found::Where::file) {
       used_.insert(name);
       NameKind kind = found.declared->kind;
-      if (kind != NameKind::dim && kind != NameKind::fn && kind != NameKind::option && kind != NameKind::extern_ && kind != NameKind::import) return;
+      if (kind != NameKind::dim && kind != NameKind::fn && kind != NameKind::option && kind != NameKind::extern_ &&
+          kind != NameKind::import)
+        return;
     }
     // A value of the function or module may be a class.
     bool value = found.where == Found::Where::local || found.where == Found::Where::member;
@@ -451,21 +456,23 @@ class Resolver {
     if (found.where == Found::Where::nowhere && file_.open) return;
     auto report = diagnostics_.report(Diag::not_a_type, t.span, {name.str()});
     if (is_dtype(name.str())) {
-      report.help(Diag::help_text, {"a tensor without dims is `" + name.str() + "[]`, one with dims `" + name.str() + "[batch, time]`"});
+      report.help(Diag::help_text,
+                  {"a tensor without dims is `" + name.str() + "[]`, one with dims `" + name.str() + "[batch, time]`"});
       return;
     }
     std::vector<std::string> types(type_names().begin(), type_names().end());
     for (auto& [n, d] : file_.declared.items())
       if (d.kind == NameKind::module || d.kind == NameKind::imported) types.push_back(n.str());
-    if (std::vector<std::string> near = nearest_names(name.str(), types); !near.empty()) report.help(Diag::help_did_you_mean, {quoted_list(near)});
-    else if (found.declared != nullptr) report.note(Diag::note_declared_here, found.declared->span, {name.str()});
+    if (std::vector<std::string> near = nearest_names(name.str(), types); !near.empty())
+      report.help(Diag::help_did_you_mean, {quoted_list(near)});
+    else if (found.declared != nullptr)
+      report.note(Diag::note_declared_here, found.declared->span, {name.str()});
   }
 
   const FileNames& file_;
+  Scopes scopes_;
   ModuleLookup lookup_;
   DiagnosticSink& diagnostics_;
-  std::vector<Scope> scopes_;
-  const ModuleNames* module_ = nullptr;
   bool in_mode_ = false;
   std::unordered_set<Symbol> used_;
   std::unordered_set<Symbol> private_names_;
@@ -474,7 +481,8 @@ class Resolver {
 
 }  // namespace
 
-void resolve_names(const FileNames& file, const std::vector<FileNames>& files, const StdlibNames& stdlib, DiagnosticSink& diagnostics) {
+void resolve_names(const FileNames& file, const std::vector<FileNames>& files, const StdlibNames& stdlib,
+                   DiagnosticSink& diagnostics) {
   Resolver(file, files, stdlib, diagnostics).run();
 }
 

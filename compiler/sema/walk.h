@@ -14,9 +14,15 @@ void for_each_operand(ast::Expr& e, F&& f) {
     if (x != nullptr) f(*x);
   };
   switch (e.kind) {
-    case ExprKind::tuple: for (Expr* x : as<TupleExpr>(e).items) f(*x); break;
-    case ExprKind::list: for (Expr* x : as<ListExpr>(e).items) f(*x); break;
-    case ExprKind::record: for (RecordField& x : as<RecordExpr>(e).fields) f(*x.value); break;
+    case ExprKind::tuple:
+      for (Expr* x : as<TupleExpr>(e).items) f(*x);
+      break;
+    case ExprKind::list:
+      for (Expr* x : as<ListExpr>(e).items) f(*x);
+      break;
+    case ExprKind::record:
+      for (RecordField& x : as<RecordExpr>(e).fields) f(*x.value);
+      break;
     case ExprKind::comprehension: {
       auto& c = as<ComprehensionExpr>(e);
       f(*c.source);
@@ -37,7 +43,9 @@ void for_each_operand(ast::Expr& e, F&& f) {
       f(*c.otherwise);
       break;
     }
-    case ExprKind::logical: for (Expr* x : as<LogicalExpr>(e).operands) f(*x); break;
+    case ExprKind::logical:
+      for (Expr* x : as<LogicalExpr>(e).operands) f(*x);
+      break;
     case ExprKind::not_: f(*as<NotExpr>(e).operand); break;
     case ExprKind::compare:
       f(*as<CompareExpr>(e).first);

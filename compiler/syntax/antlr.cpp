@@ -209,8 +209,17 @@ class ParserTokens final : public antlr4::TokenStream {
 
 bool begins_statement(Tk t) {
   switch (t) {
-    case Tk::FN: case Tk::FOR: case Tk::FROM: case Tk::IF: case Tk::IMPORT: case Tk::LOOP: case Tk::MASKED: case Tk::MODULE:
-    case Tk::NETWORK: case Tk::ASSERT: case Tk::RETURN: return true;
+    case Tk::FN:
+    case Tk::FOR:
+    case Tk::FROM:
+    case Tk::IF:
+    case Tk::IMPORT:
+    case Tk::LOOP:
+    case Tk::MASKED:
+    case Tk::MODULE:
+    case Tk::NETWORK:
+    case Tk::ASSERT:
+    case Tk::RETURN: return true;
     default: return begins_operand(t);
   }
 }
@@ -231,7 +240,8 @@ class Recovery final : public antlr4::ANTLRErrorStrategy {
       auto before = [&](const rcn::Token& t) { return t.end < mark || (t.end == mark && t.begin < mark); };
       auto it = std::partition_point(tokens.begin(), tokens.end(), before);
       // Nothing may be left of its line.
-      bool gone = it == tokens.end() || (it->begin > mark && context.text.substr(mark, it->begin - mark).find('\n') != std::string_view::npos);
+      bool gone = it == tokens.end() || (it->begin > mark && context.text.substr(mark, it->begin - mark).find('\n') !=
+                                                                 std::string_view::npos);
       if (!gone) told_[statement_[static_cast<std::size_t>(it - tokens.begin())]] = true;
     }
   }
@@ -248,7 +258,8 @@ class Recovery final : public antlr4::ANTLRErrorStrategy {
     const antlr4::atn::ATN& atn = parser->getATN();
     antlr4::misc::IntervalSet wanted = atn.nextTokens(atn.states[parser->getState()]);
     for (Tk t : {Tk::SEP, Tk::RPAREN, Tk::RBRACKET, Tk::RBRACE, Tk::LBRACE})
-      if (wanted.contains(static_cast<std::size_t>(t)) && !wanted.contains(static_cast<std::size_t>(Tk::NAME)) && skip_to(parser, t))
+      if (wanted.contains(static_cast<std::size_t>(t)) && !wanted.contains(static_cast<std::size_t>(Tk::NAME)) &&
+          skip_to(parser, t))
         return parser->consume();
     throw antlr4::InputMismatchException(parser);
   }
@@ -283,8 +294,10 @@ class Recovery final : public antlr4::ANTLRErrorStrategy {
       expected.where = Expectation::Where::statement;
       tell(i, expected);
       damaged_ = true;
-      if (skip_to(parser, Tk::SEP)) skip_one(parser);
-      else if (tokens_[parser->getTokenStream()->index()].type != Tk::END) skip_one(parser);
+      if (skip_to(parser, Tk::SEP))
+        skip_one(parser);
+      else if (tokens_[parser->getTokenStream()->index()].type != Tk::END)
+        skip_one(parser);
     }
   }
 
@@ -331,9 +344,14 @@ class Recovery final : public antlr4::ANTLRErrorStrategy {
       auto* rule = static_cast<antlr4::ParserRuleContext*>(node);
       switch (rule->getRuleIndex()) {
         case RcnParser::RuleBlock: return rule->children.empty();
-        case RcnParser::RuleIfStmt: case RcnParser::RuleForStmt: case RcnParser::RuleFnDecl: case RcnParser::RuleModuleDecl:
-        case RcnParser::RuleNetworkDecl: case RcnParser::RuleModeDecl: case RcnParser::RuleLoopStmt: case RcnParser::RuleMaskedStmt:
-          return true;
+        case RcnParser::RuleIfStmt:
+        case RcnParser::RuleForStmt:
+        case RcnParser::RuleFnDecl:
+        case RcnParser::RuleModuleDecl:
+        case RcnParser::RuleNetworkDecl:
+        case RcnParser::RuleModeDecl:
+        case RcnParser::RuleLoopStmt:
+        case RcnParser::RuleMaskedStmt: return true;
         default: break;
       }
     }
@@ -380,6 +398,20 @@ class Recovery final : public antlr4::ANTLRErrorStrategy {
 
 }  // namespace
 
+bool is_damaged(antlr4::tree::ParseTree* root) {
+  std::vector<antlr4::tree::ParseTree*> open{root};
+  while (!open.empty()) {
+    antlr4::tree::ParseTree* n = open.back();
+    open.pop_back();
+    if (dynamic_cast<antlr4::tree::ErrorNode*>(n) != nullptr) return true;
+    if (dynamic_cast<antlr4::tree::TerminalNode*>(n) != nullptr) continue;
+    auto* rule = static_cast<antlr4::ParserRuleContext*>(n);
+    if (rule->exception || rule->start == nullptr || rule->stop == nullptr || rule->children.empty()) return true;
+    open.insert(open.end(), n->children.begin(), n->children.end());
+  }
+  return false;
+}
+
 ast::File run_parser(const TokenList& tokens, ParseContext& context, Arena& arena, ParseStats* stats) {
   ParserTokens stream(tokens.items);
   RcnParser parser(&stream);
@@ -389,8 +421,7 @@ ast::File run_parser(const TokenList& tokens, ParseContext& context, Arena& aren
   parser.setErrorHandler(std::make_shared<antlr4::BailErrorStrategy>());
   try {
     return build_tree(parser.program(), true, tokens, context, arena);
-  } catch (const antlr4::ParseCancellationException&) {
-  }
+  } catch (const antlr4::ParseCancellationException&) {}
   // SLL prediction may in principle refuse what the grammar allows; LL decides, and tells where and why.
   parser.reset();
   predictor->setPredictionMode(antlr4::atn::PredictionMode::LL);

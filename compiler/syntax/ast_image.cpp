@@ -17,8 +17,12 @@ inline constexpr bool is_span_of = false;
 template <class T>
 inline constexpr bool is_span_of<std::span<T>> = true;
 
-std::uint64_t zigzag(std::int64_t value) { return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63); }
-std::int64_t unzigzag(std::uint64_t value) { return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1); }
+std::uint64_t zigzag(std::int64_t value) {
+  return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);
+}
+std::int64_t unzigzag(std::uint64_t value) {
+  return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
+}
 
 }  // namespace
 
@@ -70,15 +74,9 @@ struct ImageWriter {
     for (T& item : items) (*this)(item);
   }
   template <class T>
-    requires(std::is_enum_v<T>)
-  void operator()(T value) {
-    number(static_cast<std::uint64_t>(value));
-  }
+  requires(std::is_enum_v<T>) void operator()(T value) { number(static_cast<std::uint64_t>(value)); }
   template <class T>
-    requires(std::is_class_v<T> && !is_span_of<T>)
-  void operator()(T& value) {
-    value.each_field(*this);
-  }
+  requires(std::is_class_v<T> && !is_span_of<T>) void operator()(T& value) { value.each_field(*this); }
 };
 
 std::uint32_t ImageEncoder::encode(ast::Stmt& statement) {
@@ -142,15 +140,9 @@ class ImageReader {
     items = {data, count};
   }
   template <class T>
-    requires(std::is_enum_v<T>)
-  void operator()(T& value) {
-    value = static_cast<T>(number());
-  }
+  requires(std::is_enum_v<T>) void operator()(T& value) { value = static_cast<T>(number()); }
   template <class T>
-    requires(std::is_class_v<T> && !is_span_of<T>)
-  void operator()(T& value) {
-    value.each_field(*this);
-  }
+  requires(std::is_class_v<T> && !is_span_of<T>) void operator()(T& value) { value.each_field(*this); }
 
  private:
   std::uint8_t byte() {
@@ -200,7 +192,8 @@ std::string_view declared_name(ast::Stmt& statement) {
   return ast::visit(statement, []<class T>(T& s) -> std::string_view {
     if constexpr (std::is_same_v<T, ast::AssignStmt>) {
       return s.target->flag_owner == nullptr ? std::string_view(s.target->name.str()) : std::string_view();
-    } else if constexpr (std::is_same_v<T, ast::UpdateStmt> || std::is_same_v<T, ast::MarkStmt> || std::is_same_v<T, ast::StackStmt>) {
+    } else if constexpr (std::is_same_v<T, ast::UpdateStmt> || std::is_same_v<T, ast::MarkStmt> ||
+                         std::is_same_v<T, ast::StackStmt>) {
       return {};
     } else if constexpr (requires { s.name; }) {
       return s.name.str();

@@ -21,7 +21,8 @@ using Terminal = antlr4::tree::TerminalNode;
 // would search all children for each question.
 class Builder {
  public:
-  Builder(const TokenList& tokens, ParseContext& context, Arena& arena) : tokens_(tokens), ctx_(context), arena_(arena) {}
+  Builder(const TokenList& tokens, ParseContext& context, Arena& arena)
+      : tokens_(tokens), ctx_(context), arena_(arena) {}
 
   File file(Node* program, bool intact) {
     std::vector<Stmt*> statements;
@@ -29,9 +30,9 @@ class Builder {
     for (Node* child : program->children) {
       if (is_token(child)) continue;
       auto* item = static_cast<Rule*>(child);
-      if (!intact && damaged(item)) {
-        Span span = item->start != nullptr ? ctx_.span(token_at(item->start)) : Span{};
-        statements.push_back(arena_.make<ErrorStmt>(Stmt{StmtKind::error, span}));
+      if (!intact && is_damaged(item)) {
+        Span start = item->start != nullptr ? ctx_.span(token_at(item->start)) : Span{};
+        statements.push_back(make<ErrorStmt>(StmtKind::error, start));
       } else {
         statements.push_back(statement(item->children[0]->children[0]));
       }
@@ -58,27 +59,16 @@ class Builder {
   }
   Span token_span(Node* terminal) const { return ctx_.span(token(terminal)); }
 
-  static bool damaged(Node* root) {
-    std::vector<Node*> open{root};
-    while (!open.empty()) {
-      Node* n = open.back();
-      open.pop_back();
-      if (is_token(n)) {
-        if (dynamic_cast<antlr4::tree::ErrorNode*>(n) != nullptr) return true;
-        continue;
-      }
-      auto* rule = static_cast<Rule*>(n);
-      if (rule->exception || rule->start == nullptr || rule->stop == nullptr || rule->children.empty()) return true;
-      open.insert(open.end(), n->children.begin(), n->children.end());
-    }
-    return false;
+  std::string_view doc(Node* rule) const { return doc_before(tokens_, first(rule).begin); }
+  Symbol name(Node* rule) const { return Symbol(ctx_.text_of(first(rule))); }
+
+  template <class T, class Kind, class... Fields>
+  T* make(Kind kind_of_node, Span s, Fields&&... fields) {
+    using Head = std::conditional_t<std::is_base_of_v<Expr, T>, Expr, Stmt>;
+    return arena_.make<T>(Head{kind_of_node, s}, std::forward<Fields>(fields)...);
   }
 
-  std::string_view doc(Node* rule) const { return doc_before(tokens_, first(rule).begin); }
-
   // ---- small parts
-
-  Symbol name(Node* rule) const { return Symbol(ctx_.text_of(first(rule))); }
 
   // Applies f to the children at `from`, `from + step`, ...
   template <class T, class F>
@@ -114,13 +104,16 @@ class Builder {
         if (star) ctx_.report(Diag::second_star, span(child));
         star = keyword_only = true;
         bool last = i + 2 >= rule->children.size();
-        if (last) ctx_.report(Diag::star_at_end, span(child)).help(Diag::help_text, {"parameters after `*` are given by name"});
+        if (last)
+          ctx_.report(Diag::star_at_end, span(child)).help(Diag::help_text, {"parameters after `*` are given by name"});
         continue;
       }
       Param p{name(child->children[0]), span(child->children[0]), nullptr, nullptr, keyword_only, doc(child)};
       for (std::size_t k = 1; k + 1 < child->children.size(); k += 2) {
-        if (type(child->children[k]) == Tk::COLON) p.type = type_expr(child->children[k + 1]);
-        else p.default_value = expr(child->children[k + 1]);
+        if (type(child->children[k]) == Tk::COLON)
+          p.type = type_expr(child->children[k + 1]);
+        else
+          p.default_value = expr(child->children[k + 1]);
       }
       items.push_back(p);
     }
@@ -195,41 +188,47 @@ class Builder {
         if (first(n).type == Tk::FN) {
           bool has_params = c.size() == 6;
           std::span<Param> ps = has_params ? params(c[2]) : std::span<Param>();
-          return arena_.make<LambdaExpr>(Expr{ExprKind::lambda, s}, ps, expr(c.back()));
+          return make<LambdaExpr>(ExprKind::lambda, s, ps, expr(c.back()));
         }
         Expr* then = expr(c[0]);
         Expr* condition = expr(c[2]);
-        return arena_.make<ConditionalExpr>(Expr{ExprKind::conditional, s}, condition, then, expr(c[4]));
+        return make<ConditionalExpr>(ExprKind::conditional, s, condition, then, expr(c[4]));
       }
-      case RcnParser::RuleOrTest: case RcnParser::RuleAndTest: {
+      case RcnParser::RuleOrTest:
+      case RcnParser::RuleAndTest: {
         LogicalOp op = kind(n) == RcnParser::RuleOrTest ? LogicalOp::or_ : LogicalOp::and_;
-        return arena_.make<LogicalExpr>(Expr{ExprKind::logical, s}, op, collect<Expr*>(n, 0, 2, [&](Node* x) { return expr(x); }));
+        return make<LogicalExpr>(ExprKind::logical, s, op, collect<Expr*>(n, 0, 2, [&](Node* x) { return expr(x); }));
       }
-      case RcnParser::RuleNotTest: return arena_.make<NotExpr>(Expr{ExprKind::not_, s}, expr(c[1]));
+      case RcnParser::RuleNotTest: return make<NotExpr>(ExprKind::not_, s, expr(c[1]));
       case RcnParser::RuleComparison: {
         Expr* head = expr(c[0]);
         std::vector<CompareLink> links;
-        for (std::size_t i = 1; i + 1 < c.size(); i += 2) links.push_back({compare_op(first(c[i]).type), span(c[i]), expr(c[i + 1])});
-        return arena_.make<CompareExpr>(Expr{ExprKind::compare, s}, head, arena_.copy(links));
+        for (std::size_t i = 1; i + 1 < c.size(); i += 2)
+          links.push_back({compare_op(first(c[i]).type), span(c[i]), expr(c[i + 1])});
+        return make<CompareExpr>(ExprKind::compare, s, head, arena_.copy(links));
       }
-      case RcnParser::RuleAddExpr: case RcnParser::RuleMulExpr: case RcnParser::RulePower: {
+      case RcnParser::RuleAddExpr:
+      case RcnParser::RuleMulExpr:
+      case RcnParser::RulePower: {
         Expr* head = expr(c[0]);
         std::vector<BinaryLink> links;
-        for (std::size_t i = 1; i + 1 < c.size(); i += 2) links.push_back({binary_op(type(c[i])), token_span(c[i]), expr(c[i + 1])});
-        return arena_.make<BinaryExpr>(Expr{ExprKind::binary, s}, head, arena_.copy(links));
+        for (std::size_t i = 1; i + 1 < c.size(); i += 2)
+          links.push_back({binary_op(type(c[i])), token_span(c[i]), expr(c[i + 1])});
+        return make<BinaryExpr>(ExprKind::binary, s, head, arena_.copy(links));
       }
       case RcnParser::RuleUnary: return negate(n, s);
-      default: return arena_.make<ErrorExpr>(Expr{ExprKind::error, s});
+      default: return make<ErrorExpr>(ExprKind::error, s);
     }
   }
 
   Expr* negate(Node* n, Span s) {
     Node* operand = n->children[1];
     const Token& t = first(operand);
-    bool literal = static_cast<Rule*>(operand)->start == static_cast<Rule*>(operand)->stop && t.type == Tk::INT && !t.bad;
+    bool literal =
+        static_cast<Rule*>(operand)->start == static_cast<Rule*>(operand)->stop && t.type == Tk::INT && !t.bad;
     if (literal && is_smallest_int(ctx_.text_of(t)))
-      return arena_.make<IntExpr>(Expr{ExprKind::int_literal, s}, int_value(ctx_.text_of(t), true, s, ctx_.diagnostics));
-    return arena_.make<NegateExpr>(Expr{ExprKind::negate, s}, expr(operand));
+      return make<IntExpr>(ExprKind::int_literal, s, int_value(ctx_.text_of(t), true, s, ctx_.diagnostics));
+    return make<NegateExpr>(ExprKind::negate, s, expr(operand));
   }
 
   Expr* postfix(Node* n) {
@@ -240,11 +239,9 @@ class Builder {
       auto& c = trailer->children;
       Span s{ctx_.file, begin, span(trailer).end};
       switch (type(c[0])) {
-        case Tk::LPAREN:
-          e = arena_.make<CallExpr>(Expr{ExprKind::call, s}, e, c.size() == 3 ? args(c[1]) : std::span<Arg>());
-          break;
+        case Tk::LPAREN: e = make<CallExpr>(ExprKind::call, s, e, c.size() == 3 ? args(c[1]) : std::span<Arg>()); break;
         case Tk::LBRACKET: e = subscript(e, c[1], s); break;
-        default: e = arena_.make<MemberExpr>(Expr{ExprKind::member, s}, e, name(c[1]), span(c[1]));
+        default: e = make<MemberExpr>(ExprKind::member, s, e, name(c[1]), span(c[1]));
       }
     }
     return e;
@@ -252,14 +249,16 @@ class Builder {
 
   Expr* subscript(Expr* object, Node* rule, Span s) {
     auto& c = rule->children;
-    if (c.size() == 1 && !is_token(c[0])) return arena_.make<IndexExpr>(Expr{ExprKind::index, s}, object, expr(c[0]));
+    if (c.size() == 1 && !is_token(c[0])) return make<IndexExpr>(ExprKind::index, s, object, expr(c[0]));
     Expr* parts[3] = {nullptr, nullptr, nullptr};
     std::size_t at = 0;
     for (Node* child : c) {
-      if (is_token(child)) ++at;
-      else parts[at] = expr(child);
+      if (is_token(child))
+        ++at;
+      else
+        parts[at] = expr(child);
     }
-    return arena_.make<SliceExpr>(Expr{ExprKind::slice, s}, object, parts[0], parts[1], parts[2]);
+    return make<SliceExpr>(ExprKind::slice, s, object, parts[0], parts[1], parts[2]);
   }
 
   Expr* atom(Node* n) {
@@ -267,25 +266,28 @@ class Builder {
     const Token& t = first(n);
     Span s = span(n);
     if (c.size() == 1) {
-      if (is_name(t.type)) return arena_.make<NameExpr>(Expr{ExprKind::name, s}, Symbol(ctx_.text_of(t)));
-      if (t.bad) return arena_.make<ErrorExpr>(Expr{ExprKind::error, s});
+      if (is_name(t.type)) return make<NameExpr>(ExprKind::name, s, Symbol(ctx_.text_of(t)));
+      if (t.bad) return make<ErrorExpr>(ExprKind::error, s);
       switch (t.type) {
-        case Tk::INT: return arena_.make<IntExpr>(Expr{ExprKind::int_literal, s}, int_value(ctx_.text_of(t), false, s, ctx_.diagnostics));
-        case Tk::FLOAT: return arena_.make<FloatExpr>(Expr{ExprKind::float_literal, s}, float_value(ctx_.text_of(t), s, ctx_.diagnostics));
+        case Tk::INT:
+          return make<IntExpr>(ExprKind::int_literal, s, int_value(ctx_.text_of(t), false, s, ctx_.diagnostics));
+        case Tk::FLOAT:
+          return make<FloatExpr>(ExprKind::float_literal, s, float_value(ctx_.text_of(t), s, ctx_.diagnostics));
         case Tk::STRING:
-          return arena_.make<StringExpr>(Expr{ExprKind::string_literal, s}, string_value(ctx_.text_of(t), s, arena_, ctx_.diagnostics));
-        case Tk::TRUE: return arena_.make<BoolExpr>(Expr{ExprKind::bool_literal, s}, true);
-        case Tk::FALSE: return arena_.make<BoolExpr>(Expr{ExprKind::bool_literal, s}, false);
-        default: return arena_.make<NoneExpr>(Expr{ExprKind::none_literal, s});
+          return make<StringExpr>(ExprKind::string_literal, s,
+                                  string_value(ctx_.text_of(t), s, arena_, ctx_.diagnostics));
+        case Tk::TRUE: return make<BoolExpr>(ExprKind::bool_literal, s, true);
+        case Tk::FALSE: return make<BoolExpr>(ExprKind::bool_literal, s, false);
+        default: return make<NoneExpr>(ExprKind::none_literal, s);
       }
     }
     switch (t.type) {
       case Tk::LPAREN:
         if (c.size() == 3) return expr(c[1]);
-        return arena_.make<TupleExpr>(Expr{ExprKind::tuple, s}, bracketed(n));
+        return make<TupleExpr>(ExprKind::tuple, s, bracketed(n));
       case Tk::LBRACKET:
         if (c.size() == 4 && !is_token(c[2])) return comprehension(c[1], c[2], s);
-        return arena_.make<ListExpr>(Expr{ExprKind::list, s}, bracketed(n));
+        return make<ListExpr>(ExprKind::list, s, bracketed(n));
       default: return record(n, s);
     }
   }
@@ -295,7 +297,8 @@ class Builder {
     Expr* value = expr(item);
     Target* target = targets(c[1]);
     Expr* source = expr(c[3]);
-    return arena_.make<ComprehensionExpr>(Expr{ExprKind::comprehension, s}, value, target, source, c.size() > 5 ? expr(c[5]) : nullptr);
+    return make<ComprehensionExpr>(ExprKind::comprehension, s, value, target, source,
+                                   c.size() > 5 ? expr(c[5]) : nullptr);
   }
 
   Expr* record(Node* n, Span s) {
@@ -308,67 +311,70 @@ class Builder {
                             : Symbol(ctx_.text_of(key));
       fields.push_back({key_name, ctx_.span(key), expr(field->children[2])});
     }
-    return arena_.make<RecordExpr>(Expr{ExprKind::record, s}, arena_.copy(fields));
+    return make<RecordExpr>(ExprKind::record, s, arena_.copy(fields));
   }
 
   // One expression, or several as a tuple.
   Expr* exprs(Node* rule) {
     if (rule->children.size() == 1) return expr(rule->children[0]);
-    return arena_.make<TupleExpr>(Expr{ExprKind::tuple, span(rule)}, collect<Expr*>(rule, 0, 2, [&](Node* e) { return expr(e); }));
+    return arena_.make<TupleExpr>(Expr{ExprKind::tuple, span(rule)},
+                                  collect<Expr*>(rule, 0, 2, [&](Node* e) { return expr(e); }));
   }
 
   // ---- statements
 
   Block block(Node* rule) {
     std::vector<Stmt*> statements;
-    for (std::size_t i = 1; i + 1 < rule->children.size(); ++i) statements.push_back(statement(rule->children[i]->children[0]->children[0]));
+    for (std::size_t i = 1; i + 1 < rule->children.size(); ++i)
+      statements.push_back(statement(rule->children[i]->children[0]->children[0]));
     return arena_.copy(statements);
   }
 
   Stmt* statement(Node* n) {
     auto& c = n->children;
     Span s = span(n);
-    auto head = [&](StmtKind k) { return Stmt{k, s}; };
     auto at_end = [&](std::size_t from) { return c.size() > from ? expr(c.back()) : nullptr; };
     switch (kind(n)) {
       case RcnParser::RuleImportStmt: return import_statement(n, s);
       case RcnParser::RuleOptionDecl:
-        return arena_.make<OptionStmt>(head(StmtKind::option), name(c[1]), span(c[1]), type_expr(c[3]), expr(c[5]), doc(n));
+        return make<OptionStmt>(StmtKind::option, s, name(c[1]), span(c[1]), type_expr(c[3]), expr(c[5]), doc(n));
       case RcnParser::RuleExternDecl:
-        return arena_.make<ExternStmt>(head(StmtKind::extern_), name(c[1]), span(c[1]), c.size() == 5 ? options(c[2]) : std::span<Arg>(),
-                                       type_expr(c.back()), doc(n));
+        return make<ExternStmt>(StmtKind::extern_, s, name(c[1]), span(c[1]),
+                                c.size() == 5 ? options(c[2]) : std::span<Arg>(), type_expr(c.back()), doc(n));
       case RcnParser::RuleDimDecl:
-        return arena_.make<DimStmt>(head(StmtKind::dim), name(c[1]), span(c[1]), name(c[3]), span(c[3]), at_end(4), doc(n));
+        return make<DimStmt>(StmtKind::dim, s, name(c[1]), span(c[1]), name(c[3]), span(c[3]), at_end(4), doc(n));
       case RcnParser::RuleParamDecl: {
         bool has_options = c.size() == 7;
         std::span<Arg> opts = has_options ? options(c[2]) : std::span<Arg>();
-        return arena_.make<ParamStmt>(head(StmtKind::param), name(c[1]), span(c[1]), opts, type_expr(c[has_options ? 4 : 3]),
-                                      expr(c.back()), doc(n));
+        return make<ParamStmt>(StmtKind::param, s, name(c[1]), span(c[1]), opts, type_expr(c[has_options ? 4 : 3]),
+                               expr(c.back()), doc(n));
       }
-      case RcnParser::RuleFlagDecl: return arena_.make<FlagStmt>(head(StmtKind::flag), name(c[1]), span(c[1]), expr(c[3]), doc(n));
+      case RcnParser::RuleFlagDecl:
+        return make<FlagStmt>(StmtKind::flag, s, name(c[1]), span(c[1]), expr(c[3]), doc(n));
       case RcnParser::RuleFnDecl: return function(n, s);
       case RcnParser::RuleModuleDecl:
-        return arena_.make<ModuleStmt>(head(StmtKind::module), name(c[1]), span(c[1]), c.size() == 6 ? params(c[3]) : std::span<Param>(),
-                                       block(c.back()), doc(n));
-      case RcnParser::RuleNetworkDecl: return arena_.make<NetworkStmt>(head(StmtKind::network), block(c[1]), doc(n));
-      case RcnParser::RuleModeDecl: return arena_.make<ModeStmt>(head(StmtKind::mode), name(c[1]), span(c[1]), block(c[2]));
+        return make<ModuleStmt>(StmtKind::module, s, name(c[1]), span(c[1]),
+                                c.size() == 6 ? params(c[3]) : std::span<Param>(), block(c.back()), doc(n));
+      case RcnParser::RuleNetworkDecl: return make<NetworkStmt>(StmtKind::network, s, block(c[1]), doc(n));
+      case RcnParser::RuleModeDecl: return make<ModeStmt>(StmtKind::mode, s, name(c[1]), span(c[1]), block(c[2]));
       case RcnParser::RuleMarkStmt: return mark(n, s);
-      case RcnParser::RuleStackStmt: return arena_.make<StackStmt>(head(StmtKind::stack), name(c[1]), span(c[1]), expr(c[3]));
+      case RcnParser::RuleStackStmt: return make<StackStmt>(StmtKind::stack, s, name(c[1]), span(c[1]), expr(c[3]));
       case RcnParser::RuleIfStmt: return if_statement(n, s);
       case RcnParser::RuleForStmt: {
         Target* target = targets(c[1]);
         Expr* source = expr(c[3]);
-        return arena_.make<ForStmt>(head(StmtKind::for_), target, source, block(c[4]));
+        return make<ForStmt>(StmtKind::for_, s, target, source, block(c[4]));
       }
       case RcnParser::RuleLoopStmt: return loop(n, s);
       case RcnParser::RuleMaskedStmt: {
         Expr* mask = expr(c[1]);
-        return arena_.make<MaskedStmt>(head(StmtKind::masked), mask, block(c[2]));
+        return make<MaskedStmt>(StmtKind::masked, s, mask, block(c[2]));
       }
-      case RcnParser::RuleReturnStmt: return arena_.make<ReturnStmt>(head(StmtKind::return_), c.size() > 1 ? exprs(c[1]) : nullptr);
+      case RcnParser::RuleReturnStmt:
+        return make<ReturnStmt>(StmtKind::return_, s, c.size() > 1 ? exprs(c[1]) : nullptr);
       case RcnParser::RuleAssertStmt: {
         Expr* condition = expr(c[1]);
-        return arena_.make<AssertStmt>(head(StmtKind::assert_), condition, c.size() > 3 ? expr(c[3]) : nullptr);
+        return make<AssertStmt>(StmtKind::assert_, s, condition, c.size() > 3 ? expr(c[3]) : nullptr);
       }
       default: return simple(n, s);
     }
@@ -381,23 +387,20 @@ class Builder {
     if (source.is_path) {
       source.text = string_value(ctx_.text_of(first(from)), source.span, arena_, ctx_.diagnostics);
     } else {
-      // Blanks may stand around the points.
-      std::string dotted;
-      for (std::size_t i = 0; i < from->children.size(); i += 2) {
-        if (i > 0) dotted += '.';
-        dotted += name(from->children[i]).str();
-      }
+      std::string dotted(ctx_.text.substr(source.span.begin, source.span.end - source.span.begin));
+      std::erase_if(dotted, [](char ch) { return ch == ' ' || ch == '\t'; });
       source.text = arena_.copy(std::string_view(dotted));
     }
     if (type(c[0]) == Tk::IMPORT) {
       bool renamed = c.size() == 4;
-      return arena_.make<ImportStmt>(Stmt{StmtKind::import, s}, source, renamed ? name(c[3]) : Symbol(), renamed ? span(c[3]) : Span{});
+      return make<ImportStmt>(StmtKind::import, s, source, renamed ? name(c[3]) : Symbol(),
+                              renamed ? span(c[3]) : Span{});
     }
     std::span<ImportedName> names = collect<ImportedName>(n, 3, 2, [&](Node* alias) {
       Symbol original = name(alias->children[0]);
       return ImportedName{original, span(alias), alias->children.size() == 3 ? name(alias->children[2]) : original};
     });
-    return arena_.make<FromImportStmt>(Stmt{StmtKind::from_import, s}, source, names);
+    return make<FromImportStmt>(StmtKind::from_import, s, source, names);
   }
 
   Stmt* function(Node* n, Span s) {
@@ -406,21 +409,26 @@ class Builder {
     std::vector<TypeExpr*> results;
     for (std::size_t i = 3; i + 1 < c.size(); ++i) {
       if (is_token(c[i])) continue;
-      if (kind(c[i]) == RcnParser::RuleParams) ps = params(c[i]);
-      else results.push_back(type_expr(c[i]));
+      if (kind(c[i]) == RcnParser::RuleParams)
+        ps = params(c[i]);
+      else
+        results.push_back(type_expr(c[i]));
     }
-    return arena_.make<FnStmt>(Stmt{StmtKind::fn, s}, name(c[1]), span(c[1]), ps, arena_.copy(results), block(c.back()), doc(n));
+    return make<FnStmt>(StmtKind::fn, s, name(c[1]), span(c[1]), ps, arena_.copy(results), block(c.back()), doc(n));
   }
 
   Stmt* mark(Node* n, Span s) {
     auto& c = n->children;  // word name ('[' expr ']')? declOpts? ('=' expr)?
     Tk word = type(c[0]);
     MarkKind mark = word == Tk::LOSS ? MarkKind::loss : word == Tk::ERROR ? MarkKind::error : MarkKind::output;
-    auto* m = arena_.make<MarkStmt>(Stmt{StmtKind::mark, s}, mark, name(c[1]), span(c[1]), nullptr, std::span<Arg>(), nullptr);
+    auto* m = make<MarkStmt>(StmtKind::mark, s, mark, name(c[1]), span(c[1]), nullptr, std::span<Arg>(), nullptr);
     for (std::size_t i = 2; i < c.size(); ++i) {
-      if (!is_token(c[i])) m->options = options(c[i]);
-      else if (type(c[i]) == Tk::LBRACKET) m->index = expr(c[i + 1]), i += 2;
-      else m->value = expr(c[i + 1]), ++i;
+      if (!is_token(c[i]))
+        m->options = options(c[i]);
+      else if (type(c[i]) == Tk::LBRACKET)
+        m->index = expr(c[i + 1]), i += 2;
+      else
+        m->value = expr(c[i + 1]), ++i;
     }
     return m;
   }
@@ -428,7 +436,7 @@ class Builder {
   Stmt* if_statement(Node* n, Span s) {
     auto& c = n->children;
     std::vector<IfBranch> branches;
-    auto* result = arena_.make<IfStmt>(Stmt{StmtKind::if_, s}, std::span<IfBranch>(), false, Block());
+    auto* result = make<IfStmt>(StmtKind::if_, s, std::span<IfBranch>(), false, Block());
     for (std::size_t i = 0; i < c.size();) {
       if (type(c[i]) == Tk::ELSE) {
         result->has_else = true;
@@ -459,25 +467,22 @@ class Builder {
       TypeExpr* t = b.size() == 5 ? type_expr(b[2]) : nullptr;
       state.push_back({name(b[0]), span(b[0]), t, expr(b.back())});
     }
-    return arena_.make<LoopStmt>(Stmt{StmtKind::loop, s}, name(c[1]), span(c[1]), over, max, arena_.copy(state), block(c.back()));
+    return make<LoopStmt>(StmtKind::loop, s, name(c[1]), span(c[1]), over, max, arena_.copy(state), block(c.back()));
   }
 
   Stmt* simple(Node* n, Span s) {
     auto& c = n->children;  // exprs ((':' typeExpr)? '=' exprs | augop expr)?
     Expr* left = exprs(c[0]);
-    if (c.size() == 1) return arena_.make<ExprStmt>(Stmt{StmtKind::expr, s}, left);
+    if (c.size() == 1) return make<ExprStmt>(StmtKind::expr, s, left);
     if (!is_token(c[1])) {  // augop
       Expr* value = expr(c[2]);
-      if (left->kind != ExprKind::name) {
-        ctx_.report(Diag::bad_update_target, left->span, {std::string(ctx_.text_of(first(c[1])))})
-            .help(Diag::help_text, {"lists, records and tensors do not change in place: make a new value"});
-        return arena_.make<ErrorStmt>(Stmt{StmtKind::error, s});
-      }
-      return arena_.make<UpdateStmt>(Stmt{StmtKind::update, s}, as<NameExpr>(*left).name, left->span, binary_op(first(c[1]).type), value);
+      if (!is_update_target(*left, ctx_.text_of(first(c[1])), ctx_)) return make<ErrorStmt>(StmtKind::error, s);
+      Symbol target = as<NameExpr>(*left).name;
+      return make<UpdateStmt>(StmtKind::update, s, target, left->span, binary_op(first(c[1]).type), value);
     }
     TypeExpr* t = c.size() == 5 ? type_expr(c[2]) : nullptr;
     Target* target = arena_.make<Target>(to_target(*left, ctx_, arena_));
-    return arena_.make<AssignStmt>(Stmt{StmtKind::assign, s}, target, t, exprs(c.back()), doc(n));
+    return make<AssignStmt>(StmtKind::assign, s, target, t, exprs(c.back()), doc(n));
   }
 
   const TokenList& tokens_;
@@ -487,7 +492,8 @@ class Builder {
 
 }  // namespace
 
-ast::File build_tree(antlr4::tree::ParseTree* program, bool intact, const TokenList& tokens, ParseContext& context, Arena& arena) {
+ast::File build_tree(antlr4::tree::ParseTree* program, bool intact, const TokenList& tokens, ParseContext& context,
+                     Arena& arena) {
   return Builder(tokens, context, arena).file(program, intact);
 }
 

@@ -17,7 +17,8 @@ inline Symbol import_name(const ast::ImportStmt& import) {
   if (cut != std::string_view::npos) text.remove_prefix(cut + 1);
   if (import.source.is_path && text.ends_with(".rcn")) text.remove_suffix(4);
   bool name = !text.empty() && !(text[0] >= '0' && text[0] <= '9');
-  for (char c : text) name = name && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_');
+  for (char c : text)
+    name = name && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_');
   return name ? Symbol(text) : Symbol();
 }
 

@@ -10,11 +10,33 @@ namespace {
 // A line that ends with one of these goes on in the next one.
 bool continues_line(Tk t) {
   switch (t) {
-    case Tk::LBRACE: case Tk::COMMA: case Tk::ASSIGN: case Tk::ARROW: case Tk::RESULT: case Tk::PLUS_EQ: case Tk::MINUS_EQ:
-    case Tk::STAR_EQ: case Tk::SLASH_EQ: case Tk::PLUS: case Tk::MINUS: case Tk::STAR: case Tk::POWER: case Tk::SLASH:
-    case Tk::FLOORDIV: case Tk::PERCENT: case Tk::EQ: case Tk::NE: case Tk::LT: case Tk::LE: case Tk::GT: case Tk::GE:
-    case Tk::AND: case Tk::OR: case Tk::NOT: case Tk::IN: case Tk::ELSE:
-      return true;
+    case Tk::LBRACE:
+    case Tk::COMMA:
+    case Tk::ASSIGN:
+    case Tk::ARROW:
+    case Tk::RESULT:
+    case Tk::PLUS_EQ:
+    case Tk::MINUS_EQ:
+    case Tk::STAR_EQ:
+    case Tk::SLASH_EQ:
+    case Tk::PLUS:
+    case Tk::MINUS:
+    case Tk::STAR:
+    case Tk::POWER:
+    case Tk::SLASH:
+    case Tk::FLOORDIV:
+    case Tk::PERCENT:
+    case Tk::EQ:
+    case Tk::NE:
+    case Tk::LT:
+    case Tk::LE:
+    case Tk::GT:
+    case Tk::GE:
+    case Tk::AND:
+    case Tk::OR:
+    case Tk::NOT:
+    case Tk::IN:
+    case Tk::ELSE: return true;
     default: return false;
   }
 }
@@ -24,7 +46,9 @@ bool continues_previous(Tk t) {
   return t == Tk::RBRACE || t == Tk::ELSE || t == Tk::ELIF || t == Tk::WITH || t == Tk::RESULT;
 }
 
-Tk closer_of(Tk opener) { return opener == Tk::LPAREN ? Tk::RPAREN : opener == Tk::LBRACKET ? Tk::RBRACKET : Tk::RBRACE; }
+Tk closer_of(Tk opener) {
+  return opener == Tk::LPAREN ? Tk::RPAREN : opener == Tk::LBRACKET ? Tk::RBRACKET : Tk::RBRACE;
+}
 std::string_view spelling(Tk t) {
   switch (t) {
     case Tk::LPAREN: return "(";
@@ -70,14 +94,14 @@ class Layout {
   struct Level {
     Tk opener = Tk::END;
     bool block = true;
-    std::uint32_t begin = 0;      // of the opener
-    std::size_t statement = 0;    // where in out_ the current statement of a block began
-    std::size_t header = 0;       // where in out_ the statement that a block belongs to began
+    std::uint32_t begin = 0;    // of the opener
+    std::size_t statement = 0;  // where in out_ the current statement of a block began
+    std::size_t header = 0;     // where in out_ the statement that a block belongs to began
     // What nests without brackets, since the last comma or operator that ends it.
-    std::size_t unary = 0;        // `- - x`, `not not x`
-    std::size_t powers = 0;       // `a ** b ** c`
-    std::size_t trailers = 0;     // `f(x)(y).z`
-    std::size_t conditionals = 0; // `a if b else c if d else e`, `fn() => fn() => x`
+    std::size_t unary = 0;         // `- - x`, `not not x`
+    std::size_t powers = 0;        // `a ** b ** c`
+    std::size_t trailers = 0;      // `f(x)(y).z`
+    std::size_t conditionals = 0;  // `a if b else c if d else e`, `fn() => fn() => x`
     std::size_t depth() const { return 1 + unary + powers + trailers + conditionals; }
   };
 
@@ -118,8 +142,10 @@ class Layout {
 
   void separator(const Token& t) {
     if (!ctx_.is_newline(t)) {
-      if (top().block && last() != Tk::SEP && last() != Tk::LBRACE) end_statement(t);
-      else if (!top().block) push(t);
+      if (top().block && last() != Tk::SEP && last() != Tk::LBRACE)
+        end_statement(t);
+      else if (!top().block)
+        push(t);
       return;
     }
     std::size_t n = at_;
@@ -127,7 +153,8 @@ class Layout {
     const Token& next = in_[n];
     if (in_brackets() || continues_line(last()) || continues_previous(next.type) || last() == Tk::SEP) return;
     if (top().block && next.type == Tk::LBRACE && header_waits()) {
-      ctx_.report(Diag::brace_on_next_line, ctx_.span(next)).help(Diag::help_text, {"put the `{` at the end of the line above"});
+      ctx_.report(Diag::brace_on_next_line, ctx_.span(next))
+          .help(Diag::help_text, {"put the `{` at the end of the line above"});
       return;
     }
     if (!top().block) {
@@ -159,9 +186,16 @@ class Layout {
   }
   bool owns_block(std::size_t i) const {
     switch (out_[i].type) {
-      case Tk::IF: case Tk::ELIF: case Tk::ELSE: case Tk::FOR: case Tk::MODULE: case Tk::NETWORK: case Tk::LOOP: case Tk::MASKED:
-        return true;
-      case Tk::FN: case Tk::MODE: return i + 1 < out_.size() && is_name(out_[i + 1].type);
+      case Tk::IF:
+      case Tk::ELIF:
+      case Tk::ELSE:
+      case Tk::FOR:
+      case Tk::MODULE:
+      case Tk::NETWORK:
+      case Tk::LOOP:
+      case Tk::MASKED: return true;
+      case Tk::FN:
+      case Tk::MODE: return i + 1 < out_.size() && is_name(out_[i + 1].type);
       default: return false;
     }
   }
@@ -218,8 +252,12 @@ class Layout {
     bool block = top().block;
     if (block) {
       if (last() != Tk::SEP && last() != Tk::LBRACE) out_.push_back(made(Tk::SEP, t.begin));
-      // Where the layout first disagrees with the brackets one was most likely forgotten.
-      if (!suspect_ && t.line_start && indent(t.begin) < header_indent(top())) suspect_ = top().begin + 1;
+      // Where the indentation first disagrees with the brackets, one is most likely missing or too many.
+      if (t.line_start) {
+        std::size_t column = indent(t.begin), header = header_indent(top());
+        if (!suspect_ && column < header) suspect_ = top().begin + 1;
+        if (!early_ && column > header) early_ = top().begin + 1;
+      }
     }
     t.block = block;
     levels_.pop_back();
@@ -234,7 +272,8 @@ class Layout {
     Tk wanted = closer_of(top().opener);
     if (!line_is_marked(t.begin))
       ctx_.report(Diag::wrong_closer, ctx_.span(t), {std::string(spelling(wanted)), std::string(spelling(t.type))})
-          .note(Diag::note_bracket_opened, ctx_.span(top().begin, top().begin + 1), {std::string(spelling(top().opener))});
+          .note(Diag::note_bracket_opened, ctx_.span(top().begin, top().begin + 1),
+                {std::string(spelling(top().opener))});
     Token mended = t;
     mended.type = wanted;
     mended.bad = true;
@@ -248,8 +287,8 @@ class Layout {
       return;
     }
     auto report = ctx_.report(Diag::superfluous_closer, ctx_.span(t), {std::string(spelling(t.type))});
-    if (t.type == Tk::RBRACE && suspect_)
-      report.note(Diag::note_block_ends_early, ctx_.span(suspect_ - 1, suspect_));
+    if (t.type == Tk::RBRACE && early_) report.note(Diag::note_block_ends_early, ctx_.span(early_ - 1, early_));
+    early_ = 0;
   }
 
   // Closes the innermost bracket at `where` and says so.
@@ -280,16 +319,26 @@ class Layout {
   bool begins_statement(const Token& t) {
     const Token& following = next_of(at_, 1);
     switch (t.type) {
-      case Tk::MODULE: case Tk::NETWORK: case Tk::IMPORT: case Tk::RETURN: case Tk::LOOP: case Tk::MASKED: case Tk::ASSERT:
+      case Tk::MODULE:
+      case Tk::NETWORK:
+      case Tk::IMPORT:
+      case Tk::RETURN:
+      case Tk::LOOP:
+      case Tk::MASKED:
+      case Tk::ASSERT:
       case Tk::FROM: return true;
-      case Tk::FN: if (is_name(following.type)) return true; break;
+      case Tk::FN:
+        if (is_name(following.type)) return true;
+        break;
       case Tk::FOR: return !has_open(Tk::LBRACKET, true);
-      case Tk::OVER: case Tk::MAX: break;
-      default: if (is_soft_word(t.type) && is_name(following.type)) return true;
+      case Tk::OVER:
+      case Tk::MAX: break;
+      default:
+        if (is_soft_word(t.type) && is_name(following.type)) return true;
     }
     // Two operands in a row: a comma was forgotten, or the bracket if the line is not indented below the bracket's.
-    bool two_operands = ends_operand(last()) && (is_name(t.type) || t.type == Tk::FN || t.type == Tk::INT || t.type == Tk::FLOAT ||
-                                                 t.type == Tk::STRING);
+    bool two_operands = ends_operand(last()) && (is_name(t.type) || t.type == Tk::FN || t.type == Tk::INT ||
+                                                 t.type == Tk::FLOAT || t.type == Tk::STRING);
     return two_operands && top().opener != Tk::LBRACE && indent(t.begin) <= indent(bracket_begin());
   }
   std::uint32_t bracket_begin() const {
@@ -301,8 +350,9 @@ class Layout {
   // Declarations that no block (or no function) may hold, and that are indented no more than an open block.
   void close_blocks_before(const Token& t) {
     const Token& following = next_of(at_, 1);
-    bool of_file = t.type == Tk::MODULE || (t.type == Tk::NETWORK && following.type == Tk::LBRACE) || t.type == Tk::IMPORT ||
-                   t.type == Tk::FROM || ((t.type == Tk::EXTERN || t.type == Tk::OPTION) && is_name(following.type));
+    bool of_file = t.type == Tk::MODULE || (t.type == Tk::NETWORK && following.type == Tk::LBRACE) ||
+                   t.type == Tk::IMPORT || t.type == Tk::FROM ||
+                   ((t.type == Tk::EXTERN || t.type == Tk::OPTION) && is_name(following.type));
     bool function = t.type == Tk::FN && is_name(following.type);
     if (!of_file && !function) return;
     std::size_t keep = levels_.size();
@@ -322,7 +372,8 @@ class Layout {
 
   void end() {
     std::uint32_t where = static_cast<std::uint32_t>(ctx_.text.size());
-    while (where > 0 && (ctx_.text[where - 1] == '\n' || ctx_.text[where - 1] == '\r' || ctx_.text[where - 1] == ' ')) --where;
+    while (where > 0 && (ctx_.text[where - 1] == '\n' || ctx_.text[where - 1] == '\r' || ctx_.text[where - 1] == ' '))
+      --where;
     bool told = false;
     while (levels_.size() > 1) {
       if (!told) {
@@ -355,32 +406,48 @@ class Layout {
           break;
         }
         [[fallthrough]];
-      case Tk::PLUS: case Tk::STAR: case Tk::SLASH: case Tk::FLOORDIV: case Tk::PERCENT: case Tk::EQ: case Tk::NE: case Tk::LT:
-      case Tk::LE: case Tk::GT: case Tk::GE: case Tk::AND: case Tk::OR: case Tk::IN: case Tk::IF:
-        level.unary = level.powers = level.trailers = 0;
-        break;
+      case Tk::PLUS:
+      case Tk::STAR:
+      case Tk::SLASH:
+      case Tk::FLOORDIV:
+      case Tk::PERCENT:
+      case Tk::EQ:
+      case Tk::NE:
+      case Tk::LT:
+      case Tk::LE:
+      case Tk::GT:
+      case Tk::GE:
+      case Tk::AND:
+      case Tk::OR:
+      case Tk::IN:
+      case Tk::IF: level.unary = level.powers = level.trailers = 0; break;
       case Tk::NOT:
-        if (operand_before) level.unary = level.powers = level.trailers = 0;
-        else ++level.unary;
+        if (operand_before)
+          level.unary = level.powers = level.trailers = 0;
+        else
+          ++level.unary;
         break;
       case Tk::POWER:
         ++level.powers;
         level.trailers = 0;
         break;
-      case Tk::ELSE: case Tk::ARROW:
+      case Tk::ELSE:
+      case Tk::ARROW:
         level.unary = level.powers = level.trailers = 0;
         ++level.conditionals;
         break;
       case Tk::DOT: ++level.trailers; break;
-      case Tk::LPAREN: case Tk::LBRACKET:
+      case Tk::LPAREN:
+      case Tk::LBRACKET:
         if (operand_before) ++level.trailers;
         break;
       case Tk::LBRACE:
         if (operand_before) level.unary = level.powers = level.trailers = level.conditionals = 0;
         break;
-      case Tk::COMMA: case Tk::SEP: case Tk::ASSIGN: case Tk::COLON:
-        level.unary = level.powers = level.trailers = level.conditionals = 0;
-        break;
+      case Tk::COMMA:
+      case Tk::SEP:
+      case Tk::ASSIGN:
+      case Tk::COLON: level.unary = level.powers = level.trailers = level.conditionals = 0; break;
       default: break;
     }
   }
@@ -400,14 +467,17 @@ class Layout {
   std::size_t limit_;
   std::size_t at_ = 0;
   std::vector<Level> levels_;
-  bool closed_block_ = false;  // the last bracket closed was a block's
-  bool after_else_ = false;    // the last `else` followed a block
+  bool closed_block_ = false;     // the last bracket closed was a block's
+  bool after_else_ = false;       // the last `else` followed a block
   std::size_t closed_early_ = 0;  // blocks that were taken to end before a declaration
-  std::uint32_t suspect_ = 0;  // one more than the place of a `{` that may lack its `}`; 0: none
+  std::uint32_t suspect_ = 0;     // one more than the place of a `{` that may lack its `}`; 0: none
+  std::uint32_t early_ = 0;       // the same for a `{` that may have met a `}` too many
 };
 
 }  // namespace
 
-bool lay_out(std::vector<Token>& tokens, ParseContext& context, const Limits& limits) { return Layout(tokens, context, limits).run(); }
+bool lay_out(std::vector<Token>& tokens, ParseContext& context, const Limits& limits) {
+  return Layout(tokens, context, limits).run();
+}
 
 }  // namespace rcn

@@ -35,7 +35,8 @@ std::int64_t int_value(std::string_view text, bool negative, Span span, Diagnost
   if (!hex && digits.size() > 1 && digits[0] == '0') {
     std::size_t first = digits.find_first_not_of('0');
     std::string plain = first == std::string::npos ? "0" : digits.substr(first);
-    diagnostics.report(Diag::number_leading_zero, span, {std::string(text)}).help(Diag::help_text, {"write `" + plain + "`"});
+    diagnostics.report(Diag::number_leading_zero, span, {std::string(text)})
+        .help(Diag::help_text, {"write `" + plain + "`"});
     return 0;
   }
   std::uint64_t value = 0;
@@ -43,8 +44,8 @@ std::int64_t int_value(std::string_view text, bool negative, Span span, Diagnost
   constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
   if (error != std::errc() || value > kMax + (negative ? 1 : 0)) {
     diagnostics.report(Diag::int_too_large, span, {std::string(text)})
-        .help(Diag::help_text, {"ints have 64 bits; with a point (`" + digits.substr(0, 1) + "e" + std::to_string(digits.size() - 1) +
-                                "`) it is a float"});
+        .help(Diag::help_text, {"ints have 64 bits; with a point (`" + digits.substr(0, 1) + "e" +
+                                std::to_string(digits.size() - 1) + "`) it is a float"});
     return 0;
   }
   return negative ? static_cast<std::int64_t>(0 - value) : static_cast<std::int64_t>(value);
@@ -69,7 +70,8 @@ double float_value(std::string_view text, Span span, DiagnosticSink& diagnostics
     std::size_t exponent = digits.find_first_of("eE");
     bool tiny = exponent == std::string::npos ? digits[0] == '0' : digits[exponent + 1] == '-';
     if (tiny) return 0;
-    diagnostics.report(Diag::float_too_large, span, {std::string(text)}).help(Diag::help_text, {"infinity is written `float(\"inf\")`"});
+    diagnostics.report(Diag::float_too_large, span, {std::string(text)})
+        .help(Diag::help_text, {"infinity is written `float(\"inf\")`"});
     return 0;
   }
   return value;
@@ -112,7 +114,9 @@ class StringReader {
   void escape(std::string& out) {
     char c = body_[at_ + 1];
     switch (c) {
-      case '"': case '\\': case '/': out += c; break;
+      case '"':
+      case '\\':
+      case '/': out += c; break;
       case 'b': out += '\b'; break;
       case 'f': out += '\f'; break;
       case 'n': out += '\n'; break;
@@ -122,7 +126,8 @@ class StringReader {
       default: {
         std::size_t length = 1 + code_point(body_, at_ + 1).length;
         diagnostics_.report(Diag::unknown_escape, span_here(length), {std::string(body_.substr(at_, length))})
-            .help(Diag::help_text, {"the escapes are `\\\"` `\\\\` `\\/` `\\b` `\\f` `\\n` `\\r` `\\t` and `\\uXXXX`; a backslash itself is `\\\\`"});
+            .help(Diag::help_text, {"the escapes are `\\\"` `\\\\` `\\/` `\\b` `\\f` `\\n` `\\r` `\\t` and `\\uXXXX`; "
+                                    "a backslash itself is `\\\\`"});
         at_ += length;
         return;
       }
@@ -145,8 +150,8 @@ class StringReader {
     }
     // Beyond U+FFFF JSON writes two halves.
     char32_t low = 0;
-    bool pair = high < 0xDC00 && at_ + 7 < body_.size() && body_[at_ + 6] == '\\' && body_[at_ + 7] == 'u' && hex4(at_ + 8, low) &&
-                low >= 0xDC00 && low <= 0xDFFF;
+    bool pair = high < 0xDC00 && at_ + 7 < body_.size() && body_[at_ + 6] == '\\' && body_[at_ + 7] == 'u' &&
+                hex4(at_ + 8, low) && low >= 0xDC00 && low <= 0xDFFF;
     if (!pair) {
       diagnostics_.report(Diag::lone_surrogate, span_here(6), {std::string(body_.substr(at_, 6))});
       at_ += 6;

@@ -22,10 +22,14 @@ inline ast::CompareOp compare_op(Tk t) {
 
 inline ast::BinaryOp binary_op(Tk t) {
   switch (t) {
-    case Tk::PLUS: case Tk::PLUS_EQ: return ast::BinaryOp::add;
-    case Tk::MINUS: case Tk::MINUS_EQ: return ast::BinaryOp::sub;
-    case Tk::STAR: case Tk::STAR_EQ: return ast::BinaryOp::mul;
-    case Tk::SLASH: case Tk::SLASH_EQ: return ast::BinaryOp::div;
+    case Tk::PLUS:
+    case Tk::PLUS_EQ: return ast::BinaryOp::add;
+    case Tk::MINUS:
+    case Tk::MINUS_EQ: return ast::BinaryOp::sub;
+    case Tk::STAR:
+    case Tk::STAR_EQ: return ast::BinaryOp::mul;
+    case Tk::SLASH:
+    case Tk::SLASH_EQ: return ast::BinaryOp::div;
     case Tk::FLOORDIV: return ast::BinaryOp::floordiv;
     case Tk::PERCENT: return ast::BinaryOp::mod;
     default: return ast::BinaryOp::pow;

@@ -36,4 +36,11 @@ Target to_target(Expr& e, ParseContext& context, Arena& arena) {
   }
 }
 
+bool is_update_target(const Expr& e, std::string_view op, ParseContext& context) {
+  if (e.kind == ExprKind::name) return true;
+  context.report(Diag::bad_update_target, e.span, {std::string(op)})
+      .help(Diag::help_text, {"lists, records and tensors do not change in place: make a new value"});
+  return false;
+}
+
 }  // namespace rcn

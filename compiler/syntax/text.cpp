@@ -28,10 +28,13 @@ std::size_t sequence_length(std::string_view text, std::size_t at) {
 
 }  // namespace
 
-std::optional<std::uint32_t> check_text(const SourceMap& sources, FileId file, DiagnosticSink& diagnostics, const Limits& limits) {
+std::optional<std::uint32_t> check_text(const SourceMap& sources, FileId file, DiagnosticSink& diagnostics,
+                                        const Limits& limits) {
   std::string_view text = sources.text(file);
   if (text.size() > static_cast<std::size_t>(limits.file_bytes) || text.size() >= 0xFFFFFFFFu) {
-    diagnostics.report(Diag::file_too_large, Span{file, 0, 0}, {std::to_string(text.size()), std::to_string(limits.file_bytes)})
+    diagnostics
+        .report(Diag::file_too_large, Span{file, 0, 0},
+                {std::to_string(text.size()), std::to_string(limits.file_bytes)})
         .help(Diag::help_text, {"a higher limit is set with `--limit file_bytes=N`"});
     return {};
   }
@@ -45,13 +48,15 @@ std::optional<std::uint32_t> check_text(const SourceMap& sources, FileId file, D
     std::uint64_t word;
     if (i + 8 <= text.size()) {
       std::memcpy(&word, text.data() + i, 8);
-      if ((word & 0x8080808080808080ull) == 0 && ((word - 0x0101010101010101ull) & ~word & 0x8080808080808080ull) == 0) {
+      if ((word & 0x8080808080808080ull) == 0 &&
+          ((word - 0x0101010101010101ull) & ~word & 0x8080808080808080ull) == 0) {
         i += 8;
         continue;
       }
     }
     if (text[i] == '\0') {
-      diagnostics.report(Diag::text_has_nul, Span{file, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i + 1)});
+      diagnostics.report(Diag::text_has_nul,
+                         Span{file, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i + 1)});
       return {};
     }
     std::size_t length = sequence_length(text, i);
@@ -59,7 +64,8 @@ std::optional<std::uint32_t> check_text(const SourceMap& sources, FileId file, D
       char hex[8];
       std::snprintf(hex, sizeof hex, "0x%02X", static_cast<unsigned char>(text[i]));
       diagnostics
-          .report(Diag::text_not_utf8, Span{file, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i + 1)}, {hex})
+          .report(Diag::text_not_utf8, Span{file, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i + 1)},
+                  {hex})
           .help(Diag::help_text, {"save the file as UTF-8"});
       return {};
     }

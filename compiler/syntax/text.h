@@ -12,7 +12,8 @@ namespace rcn {
 
 // Checks that the text is UTF-8 without NUL and not too long, and returns where it begins (after a byte order mark).
 // Reports and returns nothing otherwise.
-std::optional<std::uint32_t> check_text(const SourceMap& sources, FileId file, DiagnosticSink& diagnostics, const Limits& limits);
+std::optional<std::uint32_t> check_text(const SourceMap& sources, FileId file, DiagnosticSink& diagnostics,
+                                        const Limits& limits);
 
 // The code point that begins at `at` in valid UTF-8, and its length in bytes.
 struct CodePoint {

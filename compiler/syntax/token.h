@@ -51,7 +51,8 @@ struct TokenList {
 
 // The comment of the token at byte `begin`, or nothing.
 inline std::string_view doc_before(const TokenList& tokens, std::uint32_t begin) {
-  auto it = std::partition_point(tokens.docs.begin(), tokens.docs.end(), [&](const DocComment& d) { return d.begin < begin; });
+  auto it = std::partition_point(tokens.docs.begin(), tokens.docs.end(),
+                                 [&](const DocComment& d) { return d.begin < begin; });
   return it != tokens.docs.end() && it->begin == begin ? it->text : std::string_view();
 }
 
@@ -63,13 +64,13 @@ inline bool closes(Tk t) { return t == Tk::RPAREN || t == Tk::RBRACKET || t == T
 
 // Can be the last token of an operand: a `{` after it opens a block, a `-` after it subtracts.
 inline bool ends_operand(Tk t) {
-  return is_name(t) || closes(t) || t == Tk::INT || t == Tk::FLOAT || t == Tk::STRING || t == Tk::TRUE || t == Tk::FALSE ||
-         t == Tk::NONE || t == Tk::QUESTION;
+  return is_name(t) || closes(t) || t == Tk::INT || t == Tk::FLOAT || t == Tk::STRING || t == Tk::TRUE ||
+         t == Tk::FALSE || t == Tk::NONE || t == Tk::QUESTION;
 }
 // Can be the first token of an operand.
 inline bool begins_operand(Tk t) {
-  return is_name(t) || opens(t) || t == Tk::INT || t == Tk::FLOAT || t == Tk::STRING || t == Tk::TRUE || t == Tk::FALSE ||
-         t == Tk::NONE || t == Tk::MINUS || t == Tk::NOT || t == Tk::FN;
+  return is_name(t) || opens(t) || t == Tk::INT || t == Tk::FLOAT || t == Tk::STRING || t == Tk::TRUE ||
+         t == Tk::FALSE || t == Tk::NONE || t == Tk::MINUS || t == Tk::NOT || t == Tk::FN;
 }
 
 }  // namespace rcn

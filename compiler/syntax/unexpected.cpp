@@ -50,8 +50,12 @@ class Report {
 
  private:
   std::string text(std::size_t i) const { return std::string(ctx_.text_of(tokens_[i])); }
-  std::string before() const { return at_ > 0 && tokens_[at_ - 1].type != Tk::SEP ? " after " + quoted(text(at_ - 1)) : std::string(); }
-  DiagnosticSink::Builder report(Diag kind, std::vector<std::string> args) { return ctx_.report(kind, shown_span(), std::move(args)); }
+  std::string before() const {
+    return at_ > 0 && tokens_[at_ - 1].type != Tk::SEP ? " after " + quoted(text(at_ - 1)) : std::string();
+  }
+  DiagnosticSink::Builder report(Diag kind, std::vector<std::string> args) {
+    return ctx_.report(kind, shown_span(), std::move(args));
+  }
 
   // Where the current statement began.
   std::size_t statement_start() const {
@@ -94,8 +98,8 @@ class Report {
     while (line > start_ && !tokens_[line].line_start) --line;
     if (line <= start_ || at_ - line > 3) return false;
     const Token& op = tokens_[line - 1];
-    bool binary = (op.type >= Tk::PLUS && op.type <= Tk::GT) || op.type == Tk::AND || op.type == Tk::OR || op.type == Tk::NOT ||
-                  op.type == Tk::IN || (op.type >= Tk::ASSIGN && op.type <= Tk::SLASH_EQ);
+    bool binary = (op.type >= Tk::PLUS && op.type <= Tk::GT) || op.type == Tk::AND || op.type == Tk::OR ||
+                  op.type == Tk::NOT || op.type == Tk::IN || (op.type >= Tk::ASSIGN && op.type <= Tk::SLASH_EQ);
     if (!binary || op.bad) return false;
     std::size_t depth = 0;
     for (std::size_t i = start_; i < line; ++i) {
@@ -104,18 +108,21 @@ class Report {
     }
     if (depth > 0) return false;
     std::string word(ctx_.text_of(op));
-    ctx_.report(Diag::missing_operand, ctx_.span(op), {word}).note(Diag::note_line_goes_on, ctx_.span(tokens_[line]), {word});
+    ctx_.report(Diag::missing_operand, ctx_.span(op), {word})
+        .note(Diag::note_line_goes_on, ctx_.span(tokens_[line]), {word});
     return true;
   }
 
   void without_if() {
-    report(Diag::else_without_if, {text(at_)}).help(Diag::help_text, {"it follows the `}` of an `if` block, with nothing between"});
+    report(Diag::else_without_if, {text(at_)})
+        .help(Diag::help_text, {"it follows the `}` of an `if` block, with nothing between"});
   }
 
   void statement(const Token& t) {
     if (t.type == Tk::ELSE || t.type == Tk::ELIF) return without_if();
     auto r = report(Diag::not_a_statement, {found(t)});
-    if (t.type == Tk::PLUS || t.type == Tk::STAR || t.type == Tk::SLASH || t.type == Tk::AND || t.type == Tk::OR || t.type == Tk::DOT)
+    if (t.type == Tk::PLUS || t.type == Tk::STAR || t.type == Tk::SLASH || t.type == Tk::AND || t.type == Tk::OR ||
+        t.type == Tk::DOT)
       r.help(Diag::help_text, {"to go on with the line above, end that line with the operator or use parentheses"});
     if (t.type == Tk::WITH) r.help(Diag::help_text, {"`with` declares the state of a `loop`"});
   }
@@ -124,11 +131,13 @@ class Report {
     const Token& first = tokens_[start_];
     if ((t.type == Tk::ELSE || t.type == Tk::ELIF) && t.line_start) return without_if();
     if (t.type == Tk::ASSIGN) {
-      bool assigned = std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(start_), tokens_.begin() + static_cast<std::ptrdiff_t>(at_),
+      bool assigned = std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(start_),
+                                  tokens_.begin() + static_cast<std::ptrdiff_t>(at_),
                                   [](const Token& x) { return x.type == Tk::ASSIGN; });
       if (assigned || first.type == Tk::RETURN || first.type == Tk::ASSERT) {
         report(assigned ? Diag::chained_assignment : Diag::assign_in_condition, {})
-            .help(Diag::help_text, {assigned ? "write one assignment a line; to compare write `==`" : "to compare write `==`"});
+            .help(Diag::help_text,
+                  {assigned ? "write one assignment a line; to compare write `==`" : "to compare write `==`"});
         return;
       }
     }
@@ -139,7 +148,9 @@ class Report {
     } else if (slashes_before(t)) {
       r.help(Diag::help_text, {"`//` is division without a rest; comments start with `#`"});
     } else if (t.type == Tk::LBRACE) {
-      r.help(Diag::help_text, {"a block follows only `if`, `elif`, `else`, `for`, `loop`, `masked`, `fn`, `module`, `network` and `mode`"});
+      r.help(
+          Diag::help_text,
+          {"a block follows only `if`, `elif`, `else`, `for`, `loop`, `masked`, `fn`, `module`, `network` and `mode`"});
     } else if (t.type == Tk::COLON && is_soft_word(first.type)) {
       r.help(Diag::help_text, {quoted(ctx_.text_of(first)) + " declares something only where a name follows"});
     } else if (tokens_[start_].type == Tk::IF && t.type == Tk::IF) {
@@ -156,10 +167,11 @@ class Report {
   }
 
   void first_word_help(DiagnosticSink::Builder& r, const std::string& word) {
-    static const std::vector<std::string> kWords = {"import", "from",   "option", "extern", "dim",    "param", "flag", "fn",
-                                                    "module", "network", "mode",  "loss",   "error",  "output", "stack", "for",
-                                                    "loop",   "masked",  "return", "assert", "if"};
-    static constexpr std::string_view kDeclare[] = {"let", "var", "val", "const", "auto", "int", "float", "bool", "str", "tensor", "Tensor"};
+    static const std::vector<std::string> kWords = {
+        "import", "from",  "option", "extern", "dim", "param", "flag",   "fn",     "module", "network", "mode",
+        "loss",   "error", "output", "stack",  "for", "loop",  "masked", "return", "assert", "if"};
+    static constexpr std::string_view kDeclare[] = {"let",   "var",  "val", "const",  "auto",  "int",
+                                                    "float", "bool", "str", "tensor", "Tensor"};
     static constexpr std::string_view kFunction[] = {"func", "function", "fun", "sub", "proc"};
     static constexpr std::string_view kModule[] = {"struct", "object", "type", "layer", "net"};
     auto is_one_of = [&](auto& list) { return std::find(std::begin(list), std::end(list), word) != std::end(list); };
@@ -182,12 +194,16 @@ class Report {
       report(Diag::colon_block, {}).help(Diag::help_text, {"write `{` in place of `:` and `}` after the block"});
     } else {
       auto r = report(Diag::unexpected_token, {"`{`" + before(), found(t)});
-      if (slashes_before(t)) r.help(Diag::help_text, {"`//` is division without a rest; comments start with `#`"});
-      else if (t.type == Tk::SEP && first.type == Tk::IF) r.help(Diag::help_text, {"the block of an `if` stands in `{ }`"});
+      if (slashes_before(t))
+        r.help(Diag::help_text, {"`//` is division without a rest; comments start with `#`"});
+      else if (t.type == Tk::SEP && first.type == Tk::IF)
+        r.help(Diag::help_text, {"the block of an `if` stands in `{ }`"});
     }
   }
 
-  bool entry_may_follow() const { return at_ > 0 && (opens(tokens_[at_ - 1].type) || tokens_[at_ - 1].type == Tk::COMMA); }
+  bool entry_may_follow() const {
+    return at_ > 0 && (opens(tokens_[at_ - 1].type) || tokens_[at_ - 1].type == Tk::COMMA);
+  }
 
   std::string expected() const {
     if (expected_.expression) return "an expression";
@@ -196,7 +212,8 @@ class Report {
     bool first_entry = expected_.where == Expectation::Where::closer && entry_may_follow();
     if (expected_.where == Expectation::Where::closer && !first_entry) list.push_back(",");
     for (Tk t : expected_.tokens)
-      if (const char* word = spelling(t); word != nullptr && std::find(list.begin(), list.end(), word) == list.end()) list.push_back(word);
+      if (const char* word = spelling(t); word != nullptr && std::find(list.begin(), list.end(), word) == list.end())
+        list.push_back(word);
     if (list.empty()) return "something else";
     return (first_entry ? "an entry or " : "") + quoted_list(list);
   }
@@ -210,7 +227,8 @@ class Report {
     }
     const Token& first = tokens_[start_];
     Tk previous = at_ > 0 ? tokens_[at_ - 1].type : Tk::SEP;
-    if (is_soft_word(first.type) && at_ == start_ + 1 && first.type != Tk::OVER && first.type != Tk::MAX && t.type != Tk::SEP) {
+    if (is_soft_word(first.type) && at_ == start_ + 1 && first.type != Tk::OVER && first.type != Tk::MAX &&
+        t.type != Tk::SEP) {
       report(Diag::unexpected_token, {"a name or an operator" + before(), found(t)});
       return;
     }
@@ -220,7 +238,8 @@ class Report {
       return;
     }
     auto r = report(Diag::unexpected_token, {expected() + before(), found(t)});
-    if (first.type == Tk::PARAM && t.type == Tk::SEP && std::count(expected_.tokens.begin(), expected_.tokens.end(), Tk::ASSIGN) > 0) {
+    if (first.type == Tk::PARAM && t.type == Tk::SEP &&
+        std::count(expected_.tokens.begin(), expected_.tokens.end(), Tk::ASSIGN) > 0) {
       r.help(Diag::help_text, {"a parameter has an initial value: `= 0.0`, `= nn.init.glorot()`"});
     } else if (expected_.expression && t.type == Tk::ASSIGN && previous == Tk::EQ) {
       r.help(Diag::help_text, {"equality is `==`"});
@@ -229,7 +248,8 @@ class Report {
     } else if (expected_.where == Expectation::Where::closer && t.type == Tk::FOR) {
       r.help(Diag::help_text, {"a comprehension stands in `[ ]`, its item first: `[f(x) for x in xs]`"});
     } else if (expected_.expression && is_hard_word(t.type) && previous != Tk::SEP) {
-      if (t.type == Tk::LOOP || t.type == Tk::MODULE || t.type == Tk::FROM || t.type == Tk::NETWORK || t.type == Tk::MASKED || t.type == Tk::WITH)
+      if (t.type == Tk::LOOP || t.type == Tk::MODULE || t.type == Tk::FROM || t.type == Tk::NETWORK ||
+          t.type == Tk::MASKED || t.type == Tk::WITH)
         r.help(Diag::help_text, {quoted(ctx_.text_of(t)) + " is a reserved word and cannot be a name"});
     }
   }
@@ -243,7 +263,8 @@ class Report {
 
 }  // namespace
 
-void report_unexpected(ParseContext& context, const std::vector<Token>& tokens, std::size_t at, const Expectation& expected) {
+void report_unexpected(ParseContext& context, const std::vector<Token>& tokens, std::size_t at,
+                       const Expectation& expected) {
   Report(context, tokens, at, expected).make();
 }
 

@@ -24,6 +24,7 @@ struct Expectation {
 };
 
 // `at` is the index of the token.
-void report_unexpected(ParseContext& context, const std::vector<Token>& tokens, std::size_t at, const Expectation& expected);
+void report_unexpected(ParseContext& context, const std::vector<Token>& tokens, std::size_t at,
+                       const Expectation& expected);
 
 }  // namespace rcn

@@ -52,16 +52,20 @@ class WordMender {
     out_.reserve(in_.size() + 8);
     while (at_ < in_.size()) {
       const Token t = in_[at_];
-      if (out_.empty() || out_.back().type == Tk::SEP || out_.back().type == Tk::LBRACE || out_.back().type == Tk::RBRACE)
+      if (out_.empty() || out_.back().type == Tk::SEP || out_.back().type == Tk::LBRACE ||
+          out_.back().type == Tk::RBRACE)
         statement_ = out_.size();
       switch (t.type) {
         case Tk::NAME: name(t); break;
         case Tk::INT: integer(t); break;
         case Tk::DOT: dot(t); break;
         case Tk::STRING: string(t); break;
-        case Tk::PLUS: case Tk::MINUS: step(t); break;
-        case Tk::STAR: case Tk::POWER: star(t); break;
-        case Tk::SLASH: case Tk::FLOORDIV: slash(t); break;
+        case Tk::PLUS:
+        case Tk::MINUS: step(t); break;
+        case Tk::STAR:
+        case Tk::POWER: star(t); break;
+        case Tk::SLASH:
+        case Tk::FLOORDIV: slash(t); break;
         case Tk::ELSE: else_word(t); break;
         case Tk::COLON: colon(t); break;
         case Tk::ASSIGN: assign(t); break;
@@ -73,9 +77,21 @@ class WordMender {
           keep_as(t, Tk::STRING);
           break;
         case Tk::BAD: bad(t); break;
-        case Tk::LPAREN: case Tk::LBRACKET: ++depth_; keep(t); break;
-        case Tk::RPAREN: case Tk::RBRACKET: if (depth_ > 0) --depth_; keep(t); break;
-        case Tk::LBRACE: case Tk::RBRACE: depth_ = 0; keep(t); break;
+        case Tk::LPAREN:
+        case Tk::LBRACKET:
+          ++depth_;
+          keep(t);
+          break;
+        case Tk::RPAREN:
+        case Tk::RBRACKET:
+          if (depth_ > 0) --depth_;
+          keep(t);
+          break;
+        case Tk::LBRACE:
+        case Tk::RBRACE:
+          depth_ = 0;
+          keep(t);
+          break;
         default: keep(t);
       }
     }
@@ -111,11 +127,15 @@ class WordMender {
     std::string_view text = ctx_.text_of(t);
     if (const ForeignWord* word = find_foreign(text)) return foreign(t, *word);
     Tk following = next().type;
-    if (adjacent(t, next()) && (following == Tk::STRING || following == Tk::SINGLE_QUOTED || following == Tk::OPEN_STRING) &&
+    if (adjacent(t, next()) &&
+        (following == Tk::STRING || following == Tk::SINGLE_QUOTED || following == Tk::OPEN_STRING) &&
         is_string_prefix(text)) {
-      auto report = ctx_.report(text == "f" || text == "F" ? Diag::format_string : Diag::string_prefix, ctx_.span(t), {std::string(text)});
-      if (text == "f" || text == "F") report.help(Diag::help_text, {"join strings with `+`: `\"layer \" + str(i)`"});
-      else report.help(Diag::help_text, {"a backslash in a string is written `\\\\`"});
+      auto report = ctx_.report(text == "f" || text == "F" ? Diag::format_string : Diag::string_prefix, ctx_.span(t),
+                                {std::string(text)});
+      if (text == "f" || text == "F")
+        report.help(Diag::help_text, {"join strings with `+`: `\"layer \" + str(i)`"});
+      else
+        report.help(Diag::help_text, {"a backslash in a string is written `\\\\`"});
       skip();
       if (following == Tk::SINGLE_QUOTED) keep_as(in_[at_], Tk::STRING);
       return;
@@ -133,9 +153,12 @@ class WordMender {
     bool start = at_statement_start() && following != Tk::ASSIGN && following != Tk::DOT;
     bool used_as_there = false;
     switch (word.becomes) {
-      case Tk::TRUE: case Tk::FALSE: case Tk::NONE: used_as_there = last() != Tk::DOT && following != Tk::ASSIGN; break;
+      case Tk::TRUE:
+      case Tk::FALSE:
+      case Tk::NONE: used_as_there = last() != Tk::DOT && following != Tk::ASSIGN; break;
       case Tk::EQ: used_as_there = ends_operand(last()); break;
-      case Tk::FN: case Tk::MODULE: used_as_there = start && is_name(following); break;
+      case Tk::FN:
+      case Tk::MODULE: used_as_there = start && is_name(following); break;
       default:
         used_as_there = word.word == "lambda" ? is_name(following) || following == Tk::COLON || following == Tk::STAR
                         : word.word == "self" ? last() != Tk::DOT && following != Tk::ASSIGN
@@ -154,7 +177,8 @@ class WordMender {
 
   // `1.` and `1.e5`; `1.x` is told as the same mistake.
   void integer(const Token& t) {
-    if (next().type != Tk::DOT || !adjacent(t, next()) || (last() == Tk::DOT && adjacent(out_.back(), t))) return keep(t);
+    if (next().type != Tk::DOT || !adjacent(t, next()) || (last() == Tk::DOT && adjacent(out_.back(), t)))
+      return keep(t);
     std::string digits(ctx_.text_of(t));
     std::string_view after = ctx_.text_of(next(2));
     bool exponent = next(2).type == Tk::NAME && adjacent(next(), next(2)) && (after[0] == 'e' || after[0] == 'E');
@@ -218,7 +242,8 @@ class WordMender {
 
   void slash(const Token& t) {
     if (t.type == Tk::SLASH && next().type == Tk::STAR && adjacent(t, next())) {
-      ctx_.report(Diag::foreign_comment, ctx_.span(t.begin, t.begin + 2), {"/*"}).help(Diag::help_text, {"comments start with `#`"});
+      ctx_.report(Diag::foreign_comment, ctx_.span(t.begin, t.begin + 2), {"/*"})
+          .help(Diag::help_text, {"comments start with `#`"});
       std::size_t close = ctx_.text.find("*/", t.begin + 2);
       return skip_to(close == std::string_view::npos ? ctx_.text.size() : close + 2);
     }
@@ -239,14 +264,25 @@ class WordMender {
   // A header that ends with a colon, as in Python: the lines below it are read as statements of their own.
   void colon(const Token& t) {
     if (next().type == Tk::ASSIGN && adjacent(t, next())) {
-      ctx_.report(Diag::foreign_operator, ctx_.span(t.begin, next().end), {":="}).help(Diag::help_text, {"assign in a statement of its own"});
+      ctx_.report(Diag::foreign_operator, ctx_.span(t.begin, next().end), {":="})
+          .help(Diag::help_text, {"assign in a statement of its own"});
       return skip();
     }
     bool header = depth_ == 0 && (ctx_.is_newline(next()) || next().type == Tk::END) && statement_ < out_.size();
     if (header) switch (out_[statement_].type) {
-        case Tk::IF: case Tk::ELIF: case Tk::ELSE: case Tk::FOR: case Tk::FN: case Tk::MODULE: case Tk::LOOP: case Tk::MASKED:
-        case Tk::NETWORK: case Tk::MODE: case Tk::WITH:
-          ctx_.report(Diag::colon_block, ctx_.span(t)).help(Diag::help_text, {"write `{` in place of `:` and `}` after the block"});
+        case Tk::IF:
+        case Tk::ELIF:
+        case Tk::ELSE:
+        case Tk::FOR:
+        case Tk::FN:
+        case Tk::MODULE:
+        case Tk::LOOP:
+        case Tk::MASKED:
+        case Tk::NETWORK:
+        case Tk::MODE:
+        case Tk::WITH:
+          ctx_.report(Diag::colon_block, ctx_.span(t))
+              .help(Diag::help_text, {"write `{` in place of `:` and `}` after the block"});
           out_.resize(statement_);
           return skip();
         default: break;
@@ -282,14 +318,17 @@ class WordMender {
     while (at < text.size() && static_cast<unsigned char>(text[at]) < 0x80) ++at;
     CodePoint c = code_point(text, at);
     bool letter = c.value >= 0xC0 && c.value != 0xD7 && c.value != 0xF7 && !(c.value >= 0x2000 && c.value < 0x2C00) &&
-                  !(c.value >= 0x3000 && c.value <= 0x303F) && c.value != 0xFEFF && !(c.value >= 0xFF00 && c.value < 0xFF21);
+                  !(c.value >= 0x3000 && c.value <= 0x303F) && c.value != 0xFEFF &&
+                  !(c.value >= 0xFF00 && c.value < 0xFF21);
     if (letter) {
       ctx_.report(Diag::non_ascii_name, ctx_.span(t), {std::string(text)})
-          .help(Diag::help_text, {"names consist of `A` to `Z`, `a` to `z`, `0` to `9` and `_`; comments and strings may have any character"});
+          .help(Diag::help_text, {"names consist of `A` to `Z`, `a` to `z`, `0` to `9` and `_`; comments and strings "
+                                  "may have any character"});
       return keep_as(t, Tk::NAME);
     }
     std::uint32_t begin = t.begin + static_cast<std::uint32_t>(at);
-    auto report = ctx_.report(Diag::unexpected_character, ctx_.span(begin, begin + c.length), {shown(c.value, text.substr(at, c.length))});
+    auto report = ctx_.report(Diag::unexpected_character, ctx_.span(begin, begin + c.length),
+                              {shown(c.value, text.substr(at, c.length))});
     if (is_quote(c.value)) {
       report.help(Diag::help_text, {"strings stand in `\"`"});
     } else if (c.value == 0xA0 || (c.value >= 0x2000 && c.value <= 0x200F) || c.value == 0xFEFF) {
@@ -301,14 +340,15 @@ class WordMender {
   static std::string shown(char32_t c, std::string_view text) {
     char code[16];
     std::snprintf(code, sizeof code, "U+%04X", static_cast<unsigned>(c));
-    bool visible = c > 0x20 && c != 0x7F && c != 0xA0 && c != 0xFEFF && !(c >= 0x80 && c < 0xA0) && !(c >= 0x2000 && c <= 0x200F) &&
-                   !(c >= 0x2028 && c <= 0x202F);
+    bool visible = c > 0x20 && c != 0x7F && c != 0xA0 && c != 0xFEFF && !(c >= 0x80 && c < 0xA0) &&
+                   !(c >= 0x2000 && c <= 0x200F) && !(c >= 0x2028 && c <= 0x202F);
     return visible ? quoted(text) : std::string(code);
   }
 
   // The brackets at the end of the line were most likely meant to stand outside of the string.
   void open_string(const Token& t) {
-    ctx_.report(Diag::unterminated_string, ctx_.span(t)).help(Diag::help_text, {"a string ends with `\"` on the same line"});
+    ctx_.report(Diag::unterminated_string, ctx_.span(t))
+        .help(Diag::help_text, {"a string ends with `\"` on the same line"});
     std::string_view text = ctx_.text_of(t);
     std::size_t tail = text.find_last_not_of("()[]{}, \t");
     tail = tail == std::string_view::npos ? 1 : tail + 1;
@@ -344,12 +384,14 @@ class WordMender {
         {"@", Tk::STAR, "a product over a dim is `nn.dot(a, b, reduce=dim)`"},
     };
     if (text == "@" && at_statement_start()) {
-      ctx_.report(Diag::foreign_word, ctx_.span(t), {"@"}).help(Diag::help_text, {"there are no decorators: call the function with the other one"});
+      ctx_.report(Diag::foreign_word, ctx_.span(t), {"@"})
+          .help(Diag::help_text, {"there are no decorators: call the function with the other one"});
       return skip_line();
     }
     for (const Operator& op : kOperators)
       if (op.text == text) {
-        ctx_.report(Diag::foreign_operator, ctx_.span(t), {std::string(text)}).help(Diag::help_text, {std::string(op.help)});
+        ctx_.report(Diag::foreign_operator, ctx_.span(t), {std::string(text)})
+            .help(Diag::help_text, {std::string(op.help)});
         return keep_as(t, op.becomes);
       }
     CodePoint c = code_point(ctx_.text, t.begin);

@@ -66,7 +66,7 @@ std::vector<Tensor> gather(KernelCall& call) {
     at::Tensor p = aligned(position, all);
     at::Tensor bad = p.lt(0).logical_or(p.ge(limit));
     if (bad.any().item<bool>())
-      call.fail_where(bad, all, Diag::eager_index_range, {to_string(axis), std::to_string(call.lengths.extent(axis))}, p);
+      call.fail_where(bad, all, Diag::eager_position_range, {to_string(axis)}, p, limit);
   }
   return {call.result(picked(call, x, axis, position, index_new))};
 }
@@ -95,11 +95,16 @@ std::vector<Tensor> slice(KernelCall& call) {
   Dim axis = call.node.dim("axis"), out_dim = call.node.dim("out_dim");
   const Named& x = call.tensor(0);
   std::int64_t step = call.node.integer("step");
-  const Named& lengths = call.lengths.of(axis);
+  const Named lengths = call.lengths.of(axis);
   Range range = python_slice(lengths.value, call.node.attr("start"), call.node.attr("end"), step);
   if (!call.lengths.has(out_dim)) call.define_length(out_dim, {range.count, lengths.axes});
   Axes index_axes;
   at::Tensor start = range.start;
+  if (lengths.axes.empty() && step == 1) {  // a view
+    Axes axes = x.axes;
+    axes[static_cast<std::size_t>(x.index(axis))] = out_dim;
+    return {call.result({x.value.narrow(x.index(axis), start.item<std::int64_t>(), call.lengths.extent(out_dim)), axes})};
+  }
   for (std::size_t i = lengths.axes.size(); i-- > 0;) {  // lengths differ along a dim that x does not have: the longest
     if (x.has(lengths.axes[i])) {
       index_axes.insert(index_axes.begin(), lengths.axes[i]);

@@ -30,7 +30,7 @@ struct Recursion : torch::autograd::Function<Recursion> {
       c.addcmul_(z.narrow(1, 0, hidden), z.narrow(1, hidden, hidden));
       at::tanh_out(h, c);
       h.mul_(z.narrow(1, 3 * hidden, hidden));
-      if (padding.defined()) {
+      if (padding.numel() > 0) {
         Tensor mask = padding[t].unsqueeze(1);
         y[t].copy_(h.masked_fill(mask, 0));
         h.copy_(at::where(mask, h_prev, h));
@@ -67,7 +67,7 @@ struct Recursion : torch::autograd::Function<Recursion> {
       d.narrow(1, hidden, hidden).copy_(gc * j * i * (1 - i));
       d.narrow(1, 2 * hidden, hidden).copy_(gc * cs[step] * f * (1 - f));
       d.narrow(1, 3 * hidden, hidden).copy_(g * tanh_c * o * (1 - o));
-      if (padding.defined()) {
+      if (padding.numel() > 0) {
         Tensor mask = padding[t].unsqueeze(1);
         d.masked_fill_(mask, 0);
         dc = at::where(mask, dc, gc * f);
@@ -89,7 +89,9 @@ struct Recursion : torch::autograd::Function<Recursion> {
 
 LstmResult lstm_recursion(const Tensor& gates, const Tensor& w_re, const Tensor& h, const Tensor& c, const Tensor& padding,
                           bool backwards) {
-  variable_list result = Recursion::apply(gates, w_re, h, c, padding, backwards);
+  // Arguments of an autograd function must be defined.
+  Tensor mask = padding.defined() ? padding : at::empty({0}, at::TensorOptions(at::kBool));
+  variable_list result = Recursion::apply(gates, w_re, h, c, mask, backwards);
   return {result[0], result[1], result[2]};
 }
 

@@ -85,7 +85,7 @@ std::vector<Tensor> expand_dims(KernelCall& call) {
 
 std::vector<Tensor> squeeze(KernelCall& call) {
   Named x = call.tensor(0);
-  for (Dim d : call.node.dims("axis")) {
+  for (Dim d : call.node.dims("axes")) {
     x.value = x.value.squeeze(x.index(d));
     x.axes = without(x.axes, {d});
   }

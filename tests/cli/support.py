@@ -30,7 +30,7 @@ network {
 
     fn main() {
         x = nn.dropout(linear(data), 0.1, axis=hidden)
-        output nn.tanh(x) * rate
+        output y = nn.tanh(x) * rate
     }
 }
 """

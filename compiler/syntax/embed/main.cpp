@@ -58,7 +58,8 @@ void array(std::ostream& out, const std::string& type, const std::string& name, 
   out << "\n};\nconstexpr std::span<const " << type << "> " << name << "(" << name << "_data);\n";
 }
 
-void write_file(std::ostream& out, std::size_t number, const std::string& module, const rcn::SourceMap& sources, const rcn::ast::File& file) {
+void write_file(std::ostream& out, std::size_t number, const std::string& module, const rcn::SourceMap& sources,
+                const rcn::ast::File& file) {
   rcn::ImageEncoder encoder;
   std::vector<std::string> entries, bytes, strings;
   for (rcn::ast::Stmt* s : file.body) {
@@ -73,8 +74,9 @@ void write_file(std::ostream& out, std::size_t number, const std::string& module
   array(out, "std::uint8_t", "kBytes" + suffix, bytes);
   array(out, "std::string_view", "kStrings" + suffix, strings);
   out << "constexpr std::string_view kText" << suffix << view(sources.text(file.file)) << ";\n";
-  out << "constexpr ImageFile kFile" << suffix << " = {" << view(module) << ", " << view(sources.name(file.file)) << ", kText" << suffix << ", "
-      << view(file.doc) << ", kEntries" << suffix << ", kBytes" << suffix << ", kStrings" << suffix << "};\n\n";
+  out << "constexpr ImageFile kFile" << suffix << " = {" << view(module) << ", " << view(sources.name(file.file))
+      << ", kText" << suffix << ", " << view(file.doc) << ", kEntries" << suffix << ", kBytes" << suffix << ", kStrings"
+      << suffix << "};\n\n";
 }
 
 }  // namespace

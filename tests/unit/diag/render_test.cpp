@@ -26,7 +26,9 @@ struct Report {
 
 TEST_CASE("a diagnostic with notes and help") {
   Report r("lin = 1\nx = foo(lni)\n");
-  r.sink.report(Diag::unknown_name, r.at("lni"), {"lni"}).help(Diag::help_did_you_mean, {"`lin`"}).note(Diag::note_declared_here, r.at("lin"), {"lin"});
+  r.sink.report(Diag::unknown_name, r.at("lni"), {"lni"})
+      .help(Diag::help_did_you_mean, {"`lin`"})
+      .note(Diag::note_declared_here, r.at("lin"), {"lin"});
   CHECK(r.text() ==
         "m.rcn:2:9: error: unknown name `lni` [E0232]\n"
         "    2 | x = foo(lni)\n"
@@ -130,7 +132,9 @@ TEST_CASE("colour only when asked for") {
 
 TEST_CASE("JSON") {
   Report r("x = \"\xC3\xA9\" + lni\n");
-  r.sink.report(Diag::unknown_name, r.at("lni"), {"lni"}).help(Diag::help_did_you_mean, {"`\"lin\"`"}).note(Diag::note_declared_here, r.at("x"), {"x"});
+  r.sink.report(Diag::unknown_name, r.at("lni"), {"lni"})
+      .help(Diag::help_did_you_mean, {"`\"lin\"`"})
+      .note(Diag::note_declared_here, r.at("x"), {"x"});
   r.sink.report(Diag::file_missing, Span(), {"a.rcn"});
   CHECK(render_json(r.sink, r.sources) == R"({
   "diagnostics": [

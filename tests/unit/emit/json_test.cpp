@@ -161,6 +161,8 @@ TEST_CASE("tagged json: values of all kinds") {
  }
 },
 "network": {
+ "#copy_param_mode": "subset",
+ "raw": {"class": "odd", "from": "gr__e", "axis": {"$dim": "time_dim"}},
  "gr__e": {"class": "odd", "from": "data:data", "$$dim": "x", "$$$": {"$$set": 1, "plain": []}},
  "output": {
   "class": "odd",

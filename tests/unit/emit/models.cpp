@@ -140,7 +140,7 @@ void Model::classify(const Layer* logits, const Layer* targets, Dim classes) {
 
 void Model::finish() {
   layers = drop_dead(graph);
-  assign_names(layers);
+  assign_names(layers, graph.entries);
   add_order_anchor(graph, layers);
 }
 
@@ -367,6 +367,8 @@ void odd(Model& m) {
   const Layer* x = m.data("data", {batch, time, input});
   const Layer* y = m.add(
       "größe", "odd", {{"from", x}, {"$dim", "x"}, {"$$", OptionDict{{"$set", 1}, {"plain", OptionList{}}}}}, x->type);
+  m.graph.entries = {{"#copy_param_mode", "subset"},
+                     {"raw", OptionDict{{"class", "odd"}, {"from", y}, {"axis", time}}}};
   double inf = std::numeric_limits<double>::infinity();
   m.mark("output", "odd",
          {{"from", LayerRef{y, "0"}},

@@ -167,6 +167,8 @@ extern_data = {
 }
 
 network = {
+    "#copy_param_mode": "subset",
+    "raw": {"class": "odd", "from": "gr__e", "axis": time_dim},
     "gr__e": {"class": "odd", "from": "data:data", "$dim": "x", "$$": {"$set": 1, "plain": []}},  # model.rcn:1
     "output": {  # model.rcn:2
         "class": "odd",

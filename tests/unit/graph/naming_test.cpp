@@ -23,7 +23,7 @@ struct Names {
   std::vector<std::string> run() {
     LiveLayers layers;
     for (Layer& layer : graph.layers) layers.push_back(&layer);
-    assign_names(layers);
+    assign_names(layers, graph.entries);
     CHECK(verify(graph, layers, "assign_names").empty());
     std::vector<std::string> names;
     for (const Layer& layer : graph.layers) names.push_back(layer.name);
@@ -125,4 +125,11 @@ TEST_CASE("names: a line more renumbers only later layers of its name in its sco
   };
   CHECK(names(false) == List{"a.x", "a.y", "b.x", "a.y_1", "a.x_1"});
   CHECK(names(true) == List{"a.x", "a.y", "a.x_1", "b.x", "a.y_1", "a.x_2"});
+}
+
+TEST_CASE("names: entries of the dict keep theirs") {
+  Names n;
+  n.graph.entries = {{"x", 1}, {"#copy_param_mode", "subset"}};
+  n.add("x");
+  CHECK(n.run() == List{"x_1"});
 }

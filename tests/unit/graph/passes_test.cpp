@@ -185,3 +185,20 @@ TEST_CASE("verify finds what is wrong") {
   a.cls = "";
   CHECK(fault(layers) == "after test: layer 0 `b` (extern) is to have a class or be an extern");
 }
+
+TEST_CASE("entries of the dict keep layers alive and are verified") {
+  Graph graph;
+  const Layer* a = copy(graph, OptionList{});
+  const Layer* b = copy(graph, OptionList{});
+  graph.entries = {{"raw", OptionDict{{"from", b}}}};
+  LiveLayers layers = drop_dead(graph);
+  CHECK(layers == LiveLayers{&graph.layers[1]});
+  CHECK(verify(graph, layers, "test").empty());
+  graph.entries = {{"raw", a}};
+  CHECK(verify(graph, layers, "test") ==
+        std::vector<std::string>{"after test: the entry `raw` refers to a layer that is not there"});
+  graph.layers[1].name = "raw";
+  graph.entries = {{"raw", 1}};
+  CHECK(verify(graph, layers, "test") ==
+        std::vector<std::string>{"after test: the entry `raw` has the name of a layer"});
+}

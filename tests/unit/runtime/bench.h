@@ -49,6 +49,7 @@ class Bench {
   Tensor leaf(const Axes& axes, const std::vector<double>& values, DType dtype = DType::float64) {
     at::Tensor value = raw(axes, values, dtype).set_requires_grad(true);
     leaves.push_back(value);
+    leaf_axes_.push_back(axes);
     return wrapped(value, axes, dtype, nullptr);
   }
   // Pseudo-random numbers, the same in each layout.
@@ -70,7 +71,8 @@ class Bench {
     node.attrs = std::move(attrs);
     node.outputs = std::move(outputs);
     Kernel kernel = find_kernel(name);
-    REQUIRE(kernel != nullptr);
+    bool known = kernel != nullptr;
+    REQUIRE(known);
     KernelCall kernel_call(node, run, sink);
     return kernel(kernel_call);
   }
@@ -84,8 +86,7 @@ class Bench {
     return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
   }
 
-  // Gradients of the sum of the valid entries of `tensor`, each weighted by its place, for all leaves: their padding
-  // must have none.
+  // Gradients of the sum of the valid entries of `tensors`, each weighted by its place, for all leaves; 0 in the padding.
   std::vector<double> gradients(const std::vector<Tensor>& tensors) {
     at::Tensor total = at::zeros({}, at::TensorOptions(at::kDouble));
     for (const Tensor& tensor : tensors) {
@@ -97,8 +98,12 @@ class Bench {
       total = total + (value.to(at::kDouble) * weights).sum();
     }
     std::vector<double> result;
-    for (const at::Tensor& g : torch::autograd::grad({total}, leaves, {}, true, false, true)) {
+    std::vector<at::Tensor> grads = torch::autograd::grad({total}, leaves, {}, true, false, true);
+    for (std::size_t i = 0; i < grads.size(); ++i) {
+      at::Tensor g = grads[i];
       if (!g.defined()) continue;
+      at::Tensor padding = run.lengths.padding(leaf_axes_[i]);
+      if (padding.defined()) g = g.masked_fill(padding, 0);
       at::Tensor flat = g.to(at::kDouble).contiguous().reshape({-1});
       result.insert(result.end(), flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel());
     }
@@ -108,6 +113,8 @@ class Bench {
   std::string error() const { return sink.items().empty() ? "" : format_message(sink.items().back().kind, sink.items().back().args); }
 
  private:
+  std::vector<Axes> leaf_axes_;
+
   at::Tensor raw(const Axes& axes, const std::vector<double>& values, DType dtype) {
     std::vector<std::int64_t> shape = run.lengths.shape(axes);
     at::Tensor value = at::empty(shape, at::TensorOptions(at::kDouble));

@@ -177,7 +177,7 @@ TEST_CASE("float16 is computed in float32 and stored as float16") {
   Dim f = b.feature("f", 2);
   Tensor x = b.make({f}, {1, 2}, DType::float16), w = b.make({f, f}, {1, 2, 3, 4}, DType::float16);
   Tensor y = b.call1("linear", {x, w}, {{"in_dim", f}, {"out_dim", f}, {"with_bias", false}}, type({f}, DType::float16));
-  CHECK(eager(y).value.scalar_type() == at::kHalf);
+  CHECK((eager(y).value.scalar_type() == at::kHalf));
   CHECK(b.values(y) == std::vector<double>{7, 10});
 }
 

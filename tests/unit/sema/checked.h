@@ -46,7 +46,8 @@ struct Checked {
   Program program;
 
   // The first file is the main one.
-  explicit Checked(const std::vector<std::pair<std::string, std::string>>& texts, LoadOptions load_options = {}, bool all_of_stdlib = false)
+  explicit Checked(const std::vector<std::pair<std::string, std::string>>& texts, LoadOptions load_options = {},
+                   bool all_of_stdlib = false)
       : options(std::move(load_options)) {
     for (auto& [name, text] : texts) files.add(name, text);
     FakeStdlib stdlib(all_of_stdlib);

@@ -47,7 +47,9 @@ TEST_CASE("modules of the standard library are no files") {
 }
 
 TEST_CASE("imports that are not found") {
-  Checked c(Texts{{"dir/m.rcn", "import \"nothing.rcn\" as a\nimport \"blocks\" as b\nimport blocks\nimport nnn\nimport \"sub\" as d\nx = a.y + b.z\n"},
+  Checked c(Texts{{"dir/m.rcn",
+                   "import \"nothing.rcn\" as a\nimport \"blocks\" as b\nimport blocks\nimport nnn\nimport \"sub\" as "
+                   "d\nx = a.y + b.z\n"},
                   {"dir/blocks.rcn", "q = 1\n"},
                   {"dir/sub/x.rcn", "q = 1\n"}},
             import_dirs({"inc"}));
@@ -71,7 +73,8 @@ TEST_CASE("the main file") {
   MemoryFileSystem files;
   files.add("dir/m.rcn", "x = 1\n");
   files.add_unreadable("secret.rcn", "permission denied");
-  for (const char* path : {"none.rcn", "dir", "secret.rcn"}) CHECK(load_program(path, files, sources, arena, FakeStdlib(), diagnostics).files.empty());
+  for (const char* path : {"none.rcn", "dir", "secret.rcn"})
+    CHECK(load_program(path, files, sources, arena, FakeStdlib(), diagnostics).files.empty());
   LoadOptions options;
   options.limits.file_bytes = 3;
   CHECK(load_program("dir/m.rcn", files, sources, arena, FakeStdlib(), diagnostics, options).files.empty());
@@ -81,7 +84,8 @@ TEST_CASE("the main file") {
         "error: cannot read `secret.rcn`: permission denied [E0203]\n"
         "error: `dir/m.rcn` has more than 3 bytes [E0204]\n"
         "help: a higher limit is set with `--limit file_bytes=N`\n");
-  CHECK(load_text("<stdin>", "import \"dir/m.rcn\" as m\n", files, sources, arena, FakeStdlib(), diagnostics).files.size() == 2);
+  CHECK(load_text("<stdin>", "import \"dir/m.rcn\" as m\n", files, sources, arena, FakeStdlib(), diagnostics)
+            .files.size() == 2);
 }
 
 TEST_CASE("cycles of imports are shown as a chain") {
@@ -98,7 +102,8 @@ TEST_CASE("cycles of imports are shown as a chain") {
 
 TEST_CASE("imports inside imports are limited") {
   Texts texts;
-  for (int i = 0; i < 6; ++i) texts.emplace_back(std::to_string(i) + ".rcn", "import \"" + std::to_string(i + 1) + ".rcn\" as a\nx = a.x\n");
+  for (int i = 0; i < 6; ++i)
+    texts.emplace_back(std::to_string(i) + ".rcn", "import \"" + std::to_string(i + 1) + ".rcn\" as a\nx = a.x\n");
   texts.emplace_back("6.rcn", "x = 1\n");
   CHECK(Checked(texts).messages() == "");
   LoadOptions options;
@@ -109,13 +114,18 @@ TEST_CASE("imports inside imports are limited") {
 }
 
 TEST_CASE("an import needs a name") {
-  CHECK(Checked(Texts{{"m.rcn", "import \"my-blocks.rcn\"\nimport \"lib.rcn\"\nx = lib.y\n"}, {"my-blocks.rcn", ""}, {"lib.rcn", "y = 1\n"}}).messages() ==
+  CHECK(Checked(Texts{{"m.rcn", "import \"my-blocks.rcn\"\nimport \"lib.rcn\"\nx = lib.y\n"},
+                      {"my-blocks.rcn", ""},
+                      {"lib.rcn", "y = 1\n"}})
+            .messages() ==
         "m.rcn:1:8: error: the file name of `my-blocks.rcn` is no name [E0209]\n"
         "help: write `import \"my-blocks.rcn\" as name`\n");
 }
 
 TEST_CASE("errors of all files are told at once") {
-  Checked c(Texts{{"m.rcn", "import \"a.rcn\" as a\nx = a.f(1)\ny = unknown\nz = (1\n"}, {"a.rcn", "fn f() { return q }\n"}, {"b.rcn", ""}});
+  Checked c(Texts{{"m.rcn", "import \"a.rcn\" as a\nx = a.f(1)\ny = unknown\nz = (1\n"},
+                  {"a.rcn", "fn f() { return q }\n"},
+                  {"b.rcn", ""}});
   CHECK(c.messages() ==
         "m.rcn:2:9: error: `f` takes at most 0 arguments by position [E0244]\n"
         "a.rcn:1:4: note: `f` is declared here\n"

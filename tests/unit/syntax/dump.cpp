@@ -8,10 +8,13 @@ namespace {
 
 using namespace ast;
 
-constexpr const char* kExprNames[] = {"error",       "name",        "int",     "float",   "string", "bool",   "none", "tuple", "list", "record", "comprehension",
-                                      "lambda", "conditional", "logical", "not", "compare", "binary", "negate", "call", "index", "slice", "member"};
-constexpr const char* kStmtNames[] = {"error", "import", "from_import", "option", "extern", "dim",    "param",  "flag",   "fn",     "module", "network", "mode",
-                                      "mark",  "stack",  "if",          "for",    "loop",   "masked", "return", "assert", "assign", "update", "expr"};
+constexpr const char* kExprNames[] = {"error",       "name",    "int",   "float",   "string",        "bool",
+                                      "none",        "tuple",   "list",  "record",  "comprehension", "lambda",
+                                      "conditional", "logical", "not",   "compare", "binary",        "negate",
+                                      "call",        "index",   "slice", "member"};
+constexpr const char* kStmtNames[] = {"error", "import", "from_import", "option", "extern", "dim",    "param", "flag",
+                                      "fn",    "module", "network",     "mode",   "mark",   "stack",  "if",    "for",
+                                      "loop",  "masked", "return",      "assert", "assign", "update", "expr"};
 
 template <class T>
 inline constexpr bool is_span_of = false;
@@ -60,13 +63,9 @@ struct Dumper {
     out += "]";
   }
   template <class T>
-    requires(std::is_enum_v<T>)
-  void operator()(T value) {
-    word("#" + std::to_string(static_cast<int>(value)));
-  }
+  requires(std::is_enum_v<T>) void operator()(T value) { word("#" + std::to_string(static_cast<int>(value))); }
   template <class T>
-    requires(std::is_class_v<T> && !is_span_of<T>)
-  void operator()(T& value) {
+  requires(std::is_class_v<T> && !is_span_of<T>) void operator()(T& value) {
     open("");
     value.each_field(*this);
     out += ")";

@@ -77,7 +77,8 @@ TEST_CASE("containers, calls, members") {
   CHECK(expr("x[:]") == "(slice (name x) null null null)");
   CHECK(expr("x.y.z") == "(member (member (name x) y) z)");
   CHECK(expr("[x + i for i, (j, k) in xs if i != 2]") ==
-        "(comprehension (binary (name x) [(#0 (name i))]) (- [(i [] null) (- [(j [] null) (k [] null)] null)] null) (name xs) "
+        "(comprehension (binary (name x) [(#0 (name i))]) (- [(i [] null) (- [(j [] null) (k [] null)] null)] null) "
+        "(name xs) "
         "(compare (name i) [(#1 (int 2))]))");
   CHECK(expr("fn(a, *, b: int = 3) => a") ==
         "(lambda [(a null null false \"\") (b (false false [int] null false []) (int 3) true \"\")] (name a))");
@@ -86,7 +87,8 @@ TEST_CASE("containers, calls, members") {
 TEST_CASE("statements") {
   CHECK(statement("import nn") == "(import (\"nn\" false) -)");
   CHECK(statement("import \"a/b.rcn\" as c") == "(import (\"a/b.rcn\" true) c)");
-  CHECK(statement("from nn . init import glorot as g, zeros") == "(from_import (\"nn.init\" false) [(glorot g) (zeros zeros)])");
+  CHECK(statement("from nn . init import glorot as g, zeros") ==
+        "(from_import (\"nn.init\" false) [(glorot g) (zeros zeros)])");
   CHECK(statement("dim t: spatial") == "(dim t spatial null \"\")");
   CHECK(statement("extern y(key=\"k\"): index(c)[batch, t]?") ==
         "(extern y [(key (string \"k\"))] (true true [index] (name c) false [(name batch) (name t)]) \"\")");
@@ -97,7 +99,8 @@ TEST_CASE("statements") {
   CHECK(statement("if a { b = 1 } elif c { } else { d() }") ==
         "(if [((name a) [(assign (b [] null) null (int 1) \"\")]) ((name c) [])] true [(expr (call (name d) []))])");
   CHECK(statement("x, [y, (z, _)] = f()") ==
-        "(assign (- [(x [] null) (- [(y [] null) (- [(z [] null) (_ [] null)] null)] null)] null) null (call (name f) []) \"\")");
+        "(assign (- [(x [] null) (- [(y [] null) (- [(z [] null) (_ [] null)] null)] null)] null) null (call (name f) "
+        "[]) \"\")");
   CHECK(statement("x: float32[..., d + 1] = y") ==
         "(assign (x [] null) (false true [float32] null true [(binary (name d) [(#0 (int 1))])]) (name y) \"\")");
 }
@@ -120,7 +123,8 @@ TEST_CASE("newlines") {
 
 TEST_CASE("doc comments belong to what follows") {
   Parsed p(
-      "## The file.\n## More.\n\n## A module.\n##\n##   indented\nmodule A(\n    ## how many\n    n: int,\n    m: int) {\n    ## one\n    param w: [n] = 0.0  ## no\n"
+      "## The file.\n## More.\n\n## A module.\n##\n##   indented\nmodule A(\n    ## how many\n    n: int,\n    m: int) "
+      "{\n    ## one\n    param w: [n] = 0.0  ## no\n"
       "    fn f() { }\n}\n## lost\n\nx = 1\n### not\ny = 2\n");
   CHECK(p.messages() == "");
   CHECK(p.file.doc == "The file.\nMore.");
