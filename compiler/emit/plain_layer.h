@@ -28,11 +28,10 @@ class PlainLayer {
   PlainLayer(const Layer& layer, const PlainRule& rule, const PlainContext& context, DiagnosticSink& diagnostics)
       : layer_(layer), rule_(rule), context_(context), diagnostics_(diagnostics) {}
 
-  // False after a report. `marked_name` is free for a layer that moves marks of the source.
-  bool lower(const std::string& marked_name);
+  // False after a report. Helper layers get names that begin with the layer's and that `free_name` makes free.
+  bool lower();
 
-  OptionDict options;                  // with "class"
-  std::optional<NetworkEntry> marked;  // the layer in front, where the marks of the source have to move
+  std::vector<NetworkEntry> entries;  // the layer, and helpers around it
   PlainTensor result;
 
  private:

@@ -81,7 +81,7 @@ std::string accepted_text(ArgTypes types) {
     words.push_back("a float");
   }
   if (types & arg::boolean) words.push_back("a bool");
-  if (types & arg::str) words.push_back("a str");
+  if (types & arg::str) words.push_back("a string");
   if (types & arg::dim) words.push_back("a dim");
   if (types & arg::dims) words.push_back("a list of dims");
   if (types & arg::list) words.push_back("a list");

@@ -38,7 +38,7 @@ TEST_CASE("faults of arguments") {
   CHECK(f.error("relu", {x}, {{"inplace", true}}) == "E0401 `nn.relu` has no parameter `inplace`\nit has `source`");
   CHECK(f.error("reduce", {x}, {{"mode", "sum"}}) == "E0402 `nn.reduce` needs the argument `axis`");
   CHECK(f.error("relu", {x}, {{"source", x}}) == "E0403 `source` of `nn.relu` is given twice\nfirst here");
-  CHECK(f.error("cast", {x, "float32"}) == "E0404 `dtype` of `nn.cast` must be a dtype, not a str");
+  CHECK(f.error("cast", {x, "float32"}) == "E0404 `dtype` of `nn.cast` must be a dtype, not a string");
   CHECK(f.error("split", {x}, {{"axis", f.input}, {"out_dims", list_of({f.input, 2})}}) ==
         "E0404 `out_dims` of `nn.split` must be a list of dims, not a list that holds an int");
   CHECK(f.error("reduce", {x, "sum", f.time}) == "E0405 `nn.reduce` takes at most 1 positional arguments, but 3 are given\n`mode` is given by keyword");
