@@ -1,5 +1,6 @@
 #include "runtime/kernel.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "runtime/kernels/families.h"
@@ -79,13 +80,23 @@ void KernelCall::fail(Diag kind, std::vector<std::string> args) {
 }
 
 std::string first_index(const at::Tensor& bad, const Axes& axes, std::vector<std::int64_t>* index) {
-  at::Tensor found = bad.nonzero();
+  // Batch first, then as declared: what is named must not depend on the order in memory.
+  std::vector<std::int64_t> order(axes.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int64_t>(i);
+  std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+    Dim x = axes[static_cast<std::size_t>(a)], y = axes[static_cast<std::size_t>(b)];
+    bool x_batch = x->kind == DimKind::batch, y_batch = y->kind == DimKind::batch;
+    return x_batch != y_batch ? x_batch : x->id < y->id;
+  });
+  at::Tensor found = bad.permute(order).nonzero();
   if (found.size(0) == 0) return "";
   std::string text;
-  for (std::size_t i = 0; i < axes.size(); ++i) {
+  if (index) index->assign(axes.size(), 0);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    auto axis = static_cast<std::size_t>(order[i]);
     std::int64_t at = found[0][static_cast<std::int64_t>(i)].item<std::int64_t>();
-    if (index) index->push_back(at);
-    text += (i ? ", " : "") + to_string(axes[i]) + "=" + std::to_string(at);
+    if (index) (*index)[axis] = at;
+    text += (i ? ", " : "") + to_string(axes[axis]) + "=" + std::to_string(at);
   }
   return text.empty() ? "a scalar" : text;
 }

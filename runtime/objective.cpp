@@ -65,7 +65,7 @@ Objective compute_objective(const std::vector<MarkedTensor>& marks, const std::v
     result.gradients.push_back({p.parameter.path, {}, value});
   }
   if (values.empty() || !total.requires_grad()) return result;
-  auto grads = torch::autograd::grad({total}, values, {}, c10::nullopt, false, true);
+  auto grads = torch::autograd::grad({total}, values, {}, {}, false, true);
   for (std::size_t i = 0; i < grads.size(); ++i) result.gradients[i].value = grads[i];
   return result;
 }

@@ -40,8 +40,8 @@ class RealFileSystem final : public FileSystem {
 // For tests: what was put in, and the folders that its paths imply.
 class MemoryFileSystem final : public FileSystem {
  public:
-  void add(std::string path, std::string text) { files_[normal_path(path)] = std::move(text); }
-  void add_unreadable(std::string path, std::string reason) { unreadable_[normal_path(path)] = std::move(reason); }
+  void add(std::string_view path, std::string text) { files_[normal_path(path)] = std::move(text); }
+  void add_unreadable(std::string_view path, std::string reason) { unreadable_[normal_path(path)] = std::move(reason); }
   FileRead read(const std::string& path, std::int64_t max_bytes) override;
   std::string identity(const std::string& path) override { return normal_path(path); }
 

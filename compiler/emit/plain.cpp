@@ -1,7 +1,8 @@
 #include "compiler/emit/plain.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
-#include <unordered_set>
 #include <utility>
 
 #include "compiler/emit/plain_externs.h"
@@ -16,8 +17,8 @@ class PlainLowering {
   PlainLowering(const Graph& graph, const LiveLayers& layers, DiagnosticSink& diagnostics)
       : graph_(graph), layers_(layers), diagnostics_(diagnostics) {
     context_.tensors.resize(graph.layers.size());
-    for (const Layer* layer : layers) names_.insert(layer->name);
-    for (const auto& [key, value] : graph.entries) names_.insert(key);
+    for (const Layer* layer : layers) context_.names.insert(layer->name);
+    for (const auto& [key, value] : graph.entries) context_.names.insert(key);
   }
 
   std::optional<Document> run() {
@@ -43,19 +44,13 @@ class PlainLowering {
   }
 
  private:
-  std::string free_name(const std::string& wanted) {
-    std::string name = wanted;
-    for (std::size_t i = 1; !names_.insert(name).second; ++i) name = wanted + "_" + std::to_string(i);
-    return name;
-  }
-
   // Where a dim is that of another data key already, a layer that takes the lengths over stands for the extern.
   void add_extern(const Layer& layer) {
     const Extern& source = *layer.source;
     context_.tensors[layer.id] = plain_extern_tensor(source);
     const Extern* base = plain_lengths_base(source, graph_.externs);
     if (!base) return;
-    std::string name = free_name(source.key + ".as." + base->key);
+    std::string name = context_.free_name(source.key + ".as." + base->key);
     OptionDict options = {
         {"class", "reinterpret_data"}, {"from", "data:" + source.key}, {"size_base", "data:" + base->key}};
     document_.network.push_back({name, std::move(options), source.span});
@@ -88,22 +83,15 @@ class PlainLowering {
       return;
     }
     PlainLayer lowering(layer, *rule, context_, diagnostics_);
-    std::string marked_name = layer.name + ".marked";
-    while (names_.contains(marked_name)) marked_name += "_1";
-    if (!lowering.lower(marked_name)) return;
+    if (!lowering.lower()) return;
     tensor = std::move(lowering.result);
-    if (lowering.marked) {
-      names_.insert(marked_name);
-      document_.network.push_back(std::move(*lowering.marked));
-    }
-    document_.network.push_back({layer.name, std::move(lowering.options), layer.span});
+    std::move(lowering.entries.begin(), lowering.entries.end(), std::back_inserter(document_.network));
   }
 
   const Graph& graph_;
   const LiveLayers& layers_;
   DiagnosticSink& diagnostics_;
   PlainContext context_;
-  std::unordered_set<std::string> names_;
   Document document_;
 };
 

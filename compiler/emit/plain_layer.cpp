@@ -51,10 +51,17 @@ std::optional<Option> plain_value(const PlainContext& context, const Option& val
   return fault.empty() ? std::optional(value) : std::nullopt;
 }
 
-bool PlainLayer::lower(const std::string& marked_name) {
-  options.emplace_back("class", layer_.cls);
+std::string PlainContext::free_name(const std::string& wanted) {
+  std::string name = wanted;
+  for (std::size_t i = 1; !names.insert(name).second; ++i) name = wanted + "_" + std::to_string(i);
+  return name;
+}
+
+bool PlainLayer::lower() {
+  options_.emplace_back("class", layer_.cls);
   find_sources();
-  if (!failed_) move_marks(marked_name);
+  if (!failed_) move_marks();
+  names_frames_ = false;  // that was in front
   for (const auto& [key, value] : layer_.options) add_option(key, value);
   for (const PlainOption& option : rule_.options)
     if (option.required && !layer_.option(option.key))
@@ -62,7 +69,37 @@ bool PlainLayer::lower(const std::string& marked_name) {
   if (!failed_) check_combination();
   if (!failed_) set_result();
   if (!failed_) check_marks();
-  return !failed_;
+  if (failed_) return false;
+  if (may_be_packed()) put_behind_eval();
+  entries.push_back({layer_.name, std::move(options_), layer_.span});
+  return true;
+}
+
+std::string PlainLayer::add_helper(const std::string& suffix, OptionDict options) {
+  std::string name = context_.free_name(layer_.name + "." + suffix);
+  entries.push_back({name, std::move(options), layer_.span});
+  return name;
+}
+
+// RETURNN computes a loss on frames packed without padding, and moves the packing up through the layers that the loss
+// depends on, but for those that name the batch or time dim. It looks for dims there: axis strings it does not see. It
+// stops at layers that keep the order of frames, and at `eval`.
+void PlainLayer::put_behind_eval() {
+  OptionDict direct, outer = {{"class", "eval"}, {"from", Option()}, {"eval", "source(0)"}};
+  for (auto& [key, value] : options_) {
+    bool of_mark = key.starts_with("loss") || key == "is_output_layer";
+    (of_mark ? outer : direct).emplace_back(key, std::move(value));
+  }
+  outer[1].second = add_helper("direct", std::move(direct));
+  options_ = std::move(outer);
+}
+
+bool PlainLayer::may_be_packed() const {
+  if (!names_frames_ || layer_.cls == "rec" || layer_.cls == "softmax_over_spatial" || layer_.cls == "range_in_axis")
+    return false;
+  bool batch = false, dynamic = false;
+  for (Dim d : result.dims) (is_batch(d) ? batch : dynamic) |= d->dynamic();
+  return batch && dynamic;
 }
 
 void PlainLayer::fail(std::string_view key, const std::string& reason) {
@@ -109,34 +146,38 @@ bool PlainLayer::needs_mark(Dim wanted, bool time) const {
 
 // Some classes work on what is marked. Where that is not the dim they are to work on, a layer in front marks it. A loss
 // is summed over valid frames only along the time mark.
-void PlainLayer::move_marks(const std::string& name) {
+void PlainLayer::move_marks() {
   Dim time = nullptr, feature = nullptr;
+  bool loss = false;
   for (const auto& [key, value] : layer_.options) {
     const PlainOption* option = rule_.option(key);
     if (option && option->slot == PlainSlot::in_dim) feature = dim_of(value);
     if (option && option->slot == PlainSlot::time_dim) time = dim_of(value);
-    if (key == "loss" && !is_none(value) && rule_.result == PlainResult::same) time = source_tensor_.only_dynamic();
+    loss = loss || (key == "loss" && !is_none(value));
   }
+  if (loss && rule_.result == PlainResult::same) time = source_tensor_.only_dynamic();
   OptionDict axes;
+  bool moves_time = needs_mark(time, true);
   if (needs_mark(feature, false)) axes.emplace_back("F", axis_text(source_tensor_, source_->name, feature));
-  if (needs_mark(time, true)) {
+  if (moves_time) {
     if (!time->dynamic())
       return fail_mark("only a dim of dynamic size can be the time dim, and `" + to_string(time) + "` is none");
     axes.emplace_back("T", axis_text(source_tensor_, source_->name, time));
   }
   if (axes.empty() || failed_) return;
   if (needs_mark(feature, false)) source_tensor_.feature = feature;
-  if (needs_mark(time, true)) source_tensor_.time = time;
-  OptionDict mover = {
-      {"class", "reinterpret_data"}, {"from", context_.spelling({source_, {}})}, {"set_axes", std::move(axes)}};
-  marked = NetworkEntry{name, std::move(mover), layer_.span};
+  if (moves_time) source_tensor_.time = time;
+  moved_ = add_helper(
+      "marked",
+      {{"class", "reinterpret_data"}, {"from", context_.spelling({source_, {}})}, {"set_axes", std::move(axes)}});
+  if (moves_time && loss) moved_ = add_helper("marked", {{"class", "eval"}, {"from", *moved_}, {"eval", "source(0)"}});
 }
 
 // ---- options
 
 void PlainLayer::add_option(const std::string& key, const Option& value) {
-  if (marked && key == rule_.sources[0]) {
-    options.emplace_back(key, marked->name);
+  if (moved_ && key == rule_.sources[0]) {
+    options_.emplace_back(key, *moved_);
     return;
   }
   const PlainOption* option = rule_.option(key);
@@ -148,11 +189,11 @@ void PlainLayer::add_option(const std::string& key, const Option& value) {
       std::string fault;
       std::optional<Option> plain = plain_value(context_, value, fault);
       if (!plain) return fail(key, fault);
-      options.emplace_back(key, std::move(*plain));
+      options_.emplace_back(key, std::move(*plain));
       return;
     }
     case PlainSlot::n_out: return add_n_out(key, value);
-    case PlainSlot::time_dim: options.emplace_back(key, "T"); return;
+    case PlainSlot::time_dim: options_.emplace_back(key, "T"); return;
     case PlainSlot::axis: return add_axes(key, value);
     case PlainSlot::shape: return add_shape(key, value);
     case PlainSlot::pairs: return add_pairs(key, value);
@@ -171,7 +212,7 @@ void PlainLayer::add_option(const std::string& key, const Option& value) {
 void PlainLayer::add_n_out(const std::string& key, const Option& value) {
   new_feature_ = dim_of(value);
   if (!new_feature_ || !new_feature_->size) return fail(key, "it is no dim of a known size");
-  options.emplace_back("n_out", *new_feature_->size);
+  options_.emplace_back("n_out", *new_feature_->size);
 }
 
 void PlainLayer::add_axes(const std::string& key, const Option& value) {
@@ -179,12 +220,12 @@ void PlainLayer::add_axes(const std::string& key, const Option& value) {
   if (is_none(value)) return fail(key, "it is left to RETURNN");
   const OptionList* items = items_of(value);
   if (!items) {
-    options.emplace_back(key, axis_text(key, value));
+    options_.emplace_back(key, axis_text(key, value));
     return;
   }
   OptionList names;
   for (const Option& item : *items) names.push_back(axis_text(key, item));
-  options.emplace_back(key, std::move(names));
+  options_.emplace_back(key, std::move(names));
 }
 
 std::string PlainLayer::axis_text(const std::string& key, const Option& value) {
@@ -203,6 +244,7 @@ std::string PlainLayer::axis_text(const PlainTensor& tensor, const std::string& 
     failed_ = true;
     diagnostics_.report(Diag::plain_axis, layer_.span, {to_string(dim), tensor_name, name.fault});
   }
+  names_frames_ = names_frames_ || is_batch(dim) || dim->dynamic();
   return name.text;
 }
 
@@ -221,8 +263,8 @@ void PlainLayer::add_shape(const std::string& key, const Option& value) {
       return fail(key, dim ? "`" + to_string(dim) + "` has no static size" : "it is no list of dims");
     }
   }
-  options.emplace_back(key, std::move(sizes));
-  if (with_batch) options.emplace_back("with_batch_dim", true);
+  options_.emplace_back(key, std::move(sizes));
+  if (with_batch) options_.emplace_back("with_batch_dim", true);
 }
 
 void PlainLayer::add_pairs(const std::string& key, const Option& value) {
@@ -243,7 +285,7 @@ void PlainLayer::add_pairs(const std::string& key, const Option& value) {
     pairs.push_back(
         OptionList{context_.spelling(*ref), axis_text(context_.tensors[ref->layer->id], ref->layer->name, dim)});
   }
-  options.emplace_back(key, std::move(pairs));
+  options_.emplace_back(key, std::move(pairs));
 }
 
 void PlainLayer::add_out_type(const std::string& key, const Option& value) {
@@ -258,7 +300,7 @@ void PlainLayer::add_out_type(const std::string& key, const Option& value) {
     if (k != "dtype" && !(k == "sparse_dim" && is_none(v))) return fail(key, "its `" + k + "` has no plain form");
     values.emplace_back(k, v);
   }
-  if (!values.empty()) options.emplace_back(key, std::move(values));
+  if (!values.empty()) options_.emplace_back(key, std::move(values));
 }
 
 void PlainLayer::add_marks(const std::string& key, const Option& value) {
@@ -270,16 +312,19 @@ void PlainLayer::add_marks(const std::string& key, const Option& value) {
     Dim dim = dim_of(v);
     if (!dim || (letter != "T" && letter != "F")) return fail(key, "it holds something else than dims for `T` and `F`");
     if (letter == "T" && dim->size) return fail(key, "`" + to_string(dim) + "` has a static size");
+    Mark& mark = letter == "T" ? source_tensor_.time : source_tensor_.feature;
+    if (mark == Mark(dim)) continue;  // where it is already
     names.emplace_back(letter, axis_text(before, source_->name, dim));
-    (letter == "T" ? source_tensor_.time : source_tensor_.feature) = dim;
+    mark = dim;
   }
-  options.emplace_back(key, std::move(names));
+  if (!names.empty()) options_.emplace_back(key, std::move(names));
+  if (names.empty() && layer_.options.size() == 2) options_[0].second = "copy";  // nothing else is set
 }
 
 void PlainLayer::add_size(const std::string& key, const Option& value) {
   Dim dim = dim_of(value);
   if (!dim || !dim->size) return fail(key, "it is no dim of a known size");
-  options.emplace_back(key, *dim->size);
+  options_.emplace_back(key, *dim->size);
 }
 
 void PlainLayer::add_text(const std::string& key, const Option& value) {
@@ -287,7 +332,7 @@ void PlainLayer::add_text(const std::string& key, const Option& value) {
   if (!text && !is_none(value)) return fail(key, "it is a network of its own");
   if (layer_.cls == "activation" && text && (*text == "softmax" || *text == "log_softmax"))
     return fail(key, "`" + *text + "` works on the dim that is marked as feature");
-  options.emplace_back(key, value);
+  options_.emplace_back(key, value);
 }
 
 }  // namespace rcn

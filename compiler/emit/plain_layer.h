@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "compiler/diag/diagnostic.h"
@@ -17,7 +18,10 @@ namespace rcn {
 struct PlainContext {
   std::vector<PlainTensor> tensors;                       // by layer id
   std::unordered_map<const Layer*, std::string> spelled;  // those that another layer stands for
+  std::unordered_set<std::string> names;                  // of all layers and entries, later ones too
+
   std::string spelling(const LayerRef& ref) const;
+  std::string free_name(const std::string& wanted);
 };
 
 // The value as it is, with references spelled; or why JSON has no word for it.
@@ -25,19 +29,22 @@ std::optional<Option> plain_value(const PlainContext& context, const Option& val
 
 class PlainLayer {
  public:
-  PlainLayer(const Layer& layer, const PlainRule& rule, const PlainContext& context, DiagnosticSink& diagnostics)
+  PlainLayer(const Layer& layer, const PlainRule& rule, PlainContext& context, DiagnosticSink& diagnostics)
       : layer_(layer), rule_(rule), context_(context), diagnostics_(diagnostics) {}
 
-  // False after a report. Helper layers get names that begin with the layer's and that `free_name` makes free.
+  // False after a report.
   bool lower();
 
-  std::vector<NetworkEntry> entries;  // the layer, and helpers around it
+  std::vector<NetworkEntry> entries;  // the layer, and helpers before it
   PlainTensor result;
 
  private:
   void find_sources();
   void add_sources(std::string_view key);
-  void move_marks(const std::string& name);
+  void move_marks();
+  std::string add_helper(const std::string& suffix, OptionDict options);
+  bool may_be_packed() const;
+  void put_behind_eval();
   bool needs_mark(Dim wanted, bool time) const;
 
   void add_option(const std::string& key, const Option& value);
@@ -62,10 +69,13 @@ class PlainLayer {
 
   const Layer& layer_;
   const PlainRule& rule_;
-  const PlainContext& context_;
+  PlainContext& context_;
   DiagnosticSink& diagnostics_;
   bool failed_ = false;
 
+  OptionDict options_;                        // with "class"
+  std::optional<std::string> moved_;          // the helper with the marks that the layer needs, in place of its source
+  bool names_frames_ = false;                 // an axis string stands for batch or time
   const Layer* source_ = nullptr;             // that axes are named on
   PlainTensor source_tensor_;                 // with its marks moved
   std::vector<const PlainTensor*> combined_;  // all tensors that are combined

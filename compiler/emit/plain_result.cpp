@@ -37,7 +37,7 @@ void PlainLayer::check_combination() {
     if (!allowed || !rule_.option("allow_broadcast_all_sources")) {
       fail(rule_.sources[0], "no tensor has all dims of the result");
     } else if (!layer_.option("allow_broadcast_all_sources")) {
-      options.emplace_back("allow_broadcast_all_sources", true);
+      options_.emplace_back("allow_broadcast_all_sources", true);
     }
   }
 }

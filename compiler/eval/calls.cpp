@@ -89,9 +89,21 @@ std::pair<std::string, bool> Interpreter::scope_name(const Function& f) const {
   return {path, !inside};
 }
 
+// Too deep: most likely calls that go round without an end, so the round is shown.
+void Interpreter::check_call_depth(Span span) {
+  if (static_cast<std::int64_t>(call_stack_.size()) < options_.limits.call_depth) return;
+  std::size_t last = call_stack_.size() - 1, i = last;
+  while (i > 0 && call_stack_[i - 1].span != call_stack_[last].span) --i;
+  if (i == 0) fail(Diag::limit_call_depth, span, {std::to_string(options_.limits.call_depth)});
+  std::string round = "`" + call_stack_[last].what + "`";
+  for (std::size_t k = i; k <= last; ++k) round += " -> `" + call_stack_[k].what + "`";
+  auto builder = report(Diag::call_cycle, call_stack_[i].span, {round});
+  for (std::size_t k = i + 1; k <= last; ++k) builder.note(Diag::note_calls, call_stack_[k].span, {call_stack_[k].what});
+  throw EvalError{};
+}
+
 Value Interpreter::call_declared(const Function& f, CallArgs& args) {
-  if (static_cast<std::int64_t>(call_stack_.size()) >= options_.limits.call_depth)
-    fail(Diag::limit_call_depth, args.span, {std::to_string(options_.limits.call_depth)});
+  check_call_depth(args.span);
   if (f.self && main_running_ && !f.self->named) {
     report(Diag::no_owner, args.span, {f.self->cls->name.str()})
         .note(Diag::note_made_here, f.self->made)
@@ -136,8 +148,7 @@ Value Interpreter::call_declared(const Function& f, CallArgs& args) {
 }
 
 Value Interpreter::call_lambda(const Function& f, CallArgs& args) {
-  if (static_cast<std::int64_t>(call_stack_.size()) >= options_.limits.call_depth)
-    fail(Diag::limit_call_depth, args.span, {std::to_string(options_.limits.call_depth)});
+  check_call_depth(args.span);
   Frame inner;
   inner.kind = FrameKind::function;
   inner.unit = f.unit;

@@ -114,6 +114,7 @@ class Interpreter {
   Value eval_call(const ast::CallExpr& e);
   CallArgs eval_args(const ast::CallExpr& e);
   Value call(const Value& callee, CallArgs& args, Span callee_span, const ast::CallExpr* e);
+  void check_call_depth(Span span);
   Value call_declared(const Function& f, CallArgs& args);
   Value call_lambda(const Function& f, CallArgs& args);
   Value call_op(const OpInfo& info, CallArgs& args);
@@ -143,6 +144,7 @@ class Interpreter {
   // ---- types (types.cpp)
   Value check_type(const Value& value, const ast::TypeExpr& type, Span where, const std::string& what);
   TensorType tensor_type(const ast::TypeExpr& type);  // of an extern or parameter: all dims given
+  void note_type(DiagnosticSink::Builder& builder, const ast::TypeExpr& type, Span where);
   std::vector<Dim> dims_of_item(ast::Expr& e);
   std::string type_text(const ast::TypeExpr& type) const;
 

@@ -38,8 +38,7 @@ Value Interpreter::instantiate(const ModuleClass& cls, CallArgs& args) {
     report(Diag::instance_in_file, args.span, {cls.name.str()});
     throw EvalError{};
   }
-  if (static_cast<std::int64_t>(call_stack_.size()) >= options_.limits.call_depth)
-    fail(Diag::limit_call_depth, args.span, {std::to_string(options_.limits.call_depth)});
+  check_call_depth(args.span);
   Instance& instance = instances_.emplace_back();
   instance.cls = &cls;
   instance.made = args.span;
@@ -48,7 +47,6 @@ Value Interpreter::instantiate(const ModuleClass& cls, CallArgs& args) {
   inner.unit = cls.unit;
   inner.self = &instance;
   inner.scope = &inner.locals;
-  std::size_t errors = diag_.error_count();
   bind_params(cls.params(), args, cls.name.str(), cls.decl->name_span, inner);
   call_stack_.push_back({args.span, cls.name.str()});
   {
@@ -60,7 +58,6 @@ Value Interpreter::instantiate(const ModuleClass& cls, CallArgs& args) {
     }
   }
   call_stack_.pop_back();
-  (void)errors;
   instance.body_done = true;
   return &instance;
 }

@@ -149,16 +149,21 @@ void Interpreter::name_network() {
 }
 
 // TensorFlow would silently rename the second of two names that differ only in case, and refuses scopes with `_` first.
+// One message for each instance, where it is made.
 void Interpreter::check_parameter_names() {
   std::unordered_map<std::string, const ParamState*> seen;
+  std::vector<const Instance*> reported;
+  auto place = [](const ParamState& p) { return p.owner->network ? p.info.span : p.owner->made; };
   for (const ParamState& param : params_) {
     if (!param.owner->named) continue;
     const std::string& path = param.info.path;
-    if (path[0] == '_') report(Diag::param_name_underscore, param.info.span, {path});
-    std::string prefix;
-    for (char c : path) prefix += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    auto [it, fresh] = seen.try_emplace(prefix, &param);
-    if (!fresh) report(Diag::param_names_case, param.info.span, {path, it->second->info.path}).note(Diag::note_first_here, it->second->info.span);
+    std::string lower;
+    for (char c : path) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    auto [it, fresh] = seen.try_emplace(lower, &param);
+    if ((fresh && path[0] != '_') || std::count(reported.begin(), reported.end(), param.owner)) continue;
+    if (!param.owner->network) reported.push_back(param.owner);
+    if (path[0] == '_') report(Diag::param_name_underscore, place(param), {path});
+    if (!fresh) report(Diag::param_names_case, place(param), {path, it->second->info.path}).note(Diag::note_first_here, place(*it->second));
   }
 }
 

@@ -451,12 +451,13 @@ void Interpreter::add_call_trace(Diagnostic& d) {
       depth = i - 1;
     }
   }
-  std::size_t shown = 0;
-  for (std::size_t i = depth; i > 1 && shown < 4; --i) {
+  if (d.kind == Diag::call_cycle) return;  // shows the calls itself
+  std::vector<Span> shown = {d.span};
+  for (std::size_t i = depth; i > 1 && shown.size() < 5; --i) {
     Span span = call_stack_[i - 1].span;
-    if (!span.valid() || in_stdlib(span) || span == d.span) continue;
+    if (!span.valid() || in_stdlib(span) || std::find(shown.begin(), shown.end(), span) != shown.end()) continue;
     d.notes.push_back({Diag::note_called_from, span, {}});
-    ++shown;
+    shown.push_back(span);
   }
 }
 

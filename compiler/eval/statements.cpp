@@ -243,7 +243,7 @@ void Interpreter::exec_mark(const MarkStmt& s) {
   }
   Value value;
   if (s.value) {
-    value = eval_named(*s.value, s.index ? std::string() : s.name.str());
+    value = eval(*s.value);
   } else {
     Value storage;
     const Value* found = lookup(s.name, s.name_span, storage);

@@ -42,12 +42,18 @@ std::vector<Dim> Interpreter::dims_of_item(Expr& e) {
   return result;
 }
 
+// Where the type stands, unless that is the line of the error itself.
+void Interpreter::note_type(DiagnosticSink::Builder& builder, const TypeExpr& type, Span where) {
+  auto line = [&](Span s) { return in_.sources.locate(s.file, s.begin).line; };
+  if (where.file != type.span.file || line(where) != line(type.span)) builder.note(Diag::note_type_here, type.span);
+}
+
 Value Interpreter::check_type(const Value& value, const TypeExpr& type, Span where, const std::string& what) {
   if (value.is_poison()) throw EvalError{};
   if (type.optional && value.is_none()) return value;
   auto mismatch = [&]() {
     auto builder = report(Diag::type_mismatch, where, {what, type_text(type), kind_text(value)});
-    if (where != type.span) builder.note(Diag::note_type_here, type.span);
+    note_type(builder, type, where);
     throw EvalError{};
   };
   if (!type.tensor) {
@@ -90,7 +96,7 @@ Value Interpreter::check_type(const Value& value, const TypeExpr& type, Span whe
     if (!missing.empty()) detail += "; missing: " + list_dims(missing);
     if (!extra.empty()) detail += "; not expected: " + list_dims(extra);
     auto builder = report(Diag::dims_mismatch, where, {what, list_dims(have.dims), std::string(type.any_dims ? "also " : ""), list_dims(wanted), detail});
-    if (where != type.span) builder.note(Diag::note_type_here, type.span);
+    note_type(builder, type, where);
     for (Dim m : missing)
       for (Dim d : have.dims)
         if (m->size && d->size == m->size && !std::count(wanted.begin(), wanted.end(), d))

@@ -126,6 +126,7 @@ class Loader {
       return load(path, std::move(read.text), identity);
     }
     std::vector<std::string> shown;
+    shown.reserve(searched.size());
     for (std::string& folder : searched) shown.push_back(folder.empty() ? "." : folder);
     auto report = diagnostics_.report(Diag::import_not_found, source.span, {std::string(source.text)});
     report.note(Diag::note_more, Span(), {"searched in " + quoted_list(shown, "and")});

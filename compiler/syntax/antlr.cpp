@@ -294,10 +294,8 @@ class Recovery final : public antlr4::ANTLRErrorStrategy {
       expected.where = Expectation::Where::statement;
       tell(i, expected);
       damaged_ = true;
-      if (skip_to(parser, Tk::SEP))
-        skip_one(parser);
-      else if (tokens_[parser->getTokenStream()->index()].type != Tk::END)
-        skip_one(parser);
+      skip_to(parser, Tk::SEP);
+      if (tokens_[parser->getTokenStream()->index()].type != Tk::END) skip_one(parser);
     }
   }
 

@@ -135,7 +135,8 @@ class ImageReader {
       items = {};
       return;
     }
-    T* data = static_cast<T*>(arena_.allocate(count * sizeof(T), alignof(T)));
+    // T may be a pointer to a node.
+    T* data = static_cast<T*>(arena_.allocate(count * sizeof(T), alignof(T)));  // NOLINT(bugprone-sizeof-expression)
     for (std::size_t i = 0; i < count; ++i) (*this)(*new (data + i) T{});
     items = {data, count};
   }
@@ -192,10 +193,8 @@ std::string_view declared_name(ast::Stmt& statement) {
   return ast::visit(statement, []<class T>(T& s) -> std::string_view {
     if constexpr (std::is_same_v<T, ast::AssignStmt>) {
       return s.target->flag_owner == nullptr ? std::string_view(s.target->name.str()) : std::string_view();
-    } else if constexpr (std::is_same_v<T, ast::UpdateStmt> || std::is_same_v<T, ast::MarkStmt> ||
-                         std::is_same_v<T, ast::StackStmt>) {
-      return {};
-    } else if constexpr (requires { s.name; }) {
+    } else if constexpr (requires { s.name; } && !std::is_same_v<T, ast::UpdateStmt> &&
+                         !std::is_same_v<T, ast::MarkStmt> && !std::is_same_v<T, ast::StackStmt>) {
       return s.name.str();
     } else {
       return {};

@@ -45,7 +45,7 @@ std::optional<std::uint32_t> check_text(const SourceMap& sources, FileId file, D
   std::size_t i = 0;
   while (i < text.size()) {
     // Eight ASCII bytes at a time; NUL is looked for below.
-    std::uint64_t word;
+    std::uint64_t word = 0;
     if (i + 8 <= text.size()) {
       std::memcpy(&word, text.data() + i, 8);
       if ((word & 0x8080808080808080ull) == 0 &&

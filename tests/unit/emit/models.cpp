@@ -307,6 +307,20 @@ void pointwise(Model& m) {
           {"loss_scale", 0.5},
           {"loss_opts", OptionDict{{"use_normalized_loss", true}}}},
          total->type);
+  // Losses of what works on frames; the second has lost its time mark.
+  const Layer* framed =
+      m.add("framed", "reinterpret_data", {{"from", masked}, {"set_axes", OptionDict{{"T", time}}}}, type);
+  const Layer* per_frame =
+      m.add("sum", "reduce", {{"mode", "sum"}, {"from", framed}, {"axis", input}}, {{batch, time}});
+  m.mark("masked_loss", "copy", {{"from", per_frame}, {"loss", "as_is"}}, per_frame->type);
+  const Layer* lost = m.add("lost", "combine",
+                            {{"kind", "add"}, {"from", OptionList{ones, total}}, {"allow_broadcast_all_sources", true}},
+                            {{batch, other, time}});
+  const Layer* left = m.add("left", "reduce", {{"mode", "max"}, {"from", lost}, {"axis", other}}, {{batch, time}});
+  m.mark("lost_loss", "copy", {{"from", left}, {"loss", "as_is"}}, left->type);
+  const Layer* found =
+      m.add("found", "reinterpret_data", {{"from", left}, {"set_axes", OptionDict{{"T", time}}}}, left->type);
+  m.mark("found_loss", "copy", {{"from", found}, {"loss", "as_is"}}, left->type);
   m.mark("output", "identity", {{"from", norm}}, type);
 }
 

@@ -43,7 +43,7 @@ TEST_CASE("faults of arguments") {
         "E0404 `out_dims` of `nn.split` must be a list of dims, not a list that holds an int");
   CHECK(f.error("reduce", {x, "sum", f.time}) == "E0405 `nn.reduce` takes at most 1 positional arguments, but 3 are given\n`mode` is given by keyword");
   CHECK(f.error("stop_gradient", {3}) == "E0406 `source` of `nn.stop_gradient` must be a tensor, but `3` is a static number\n`nn.constant(3)` makes a tensor of it");
-  CHECK(f.error("dropout", {x, x}, {{"axis", f.input}}).starts_with("E0404 `dropout` of `nn.dropout` must be a float, not a tensor float32[batch, time, input=3]"));
+  CHECK(f.error("dropout", {x, x}, {{"axis", f.input}}).starts_with("E0404 `dropout` of `nn.dropout` must be a float, not a tensor `float32[batch, time, input=3]`"));
 }
 
 TEST_CASE("a poisoned argument is silent") {

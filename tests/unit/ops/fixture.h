@@ -54,12 +54,13 @@ struct OpFixture {
   // Throws EvalError where something was reported.
   Value call(std::string_view name, std::vector<Value> args, Keywords keywords = {}) {
     const OpInfo* info = table.find(name);
+    Span here{1, ++calls_, calls_ + 1};  // one of its own, so that no report is taken for a repeat
     std::vector<OpArgument> arguments;
-    for (Value& v : args) arguments.push_back({Symbol(), Span{}, std::move(v)});
-    for (auto& [key, v] : keywords) arguments.push_back({Symbol(key), Span{}, std::move(v)});
-    auto bound = bind_op(*info, arguments, Span{}, diagnostics);
+    for (Value& v : args) arguments.push_back({Symbol(), here, std::move(v), here});
+    for (auto& [key, v] : keywords) arguments.push_back({Symbol(key), here, std::move(v), here});
+    auto bound = bind_op(*info, arguments, here, diagnostics);
     if (!bound) throw EvalError{};
-    OpCall op(context, *info, std::move(bound->values), std::move(bound->spans), Span{});
+    OpCall op(context, *info, std::move(bound->values), std::move(bound->spans), here);
     info->infer(op);
     if (op.has_static()) return op.static_value();
     List results;
@@ -107,6 +108,9 @@ struct OpFixture {
       if (!layer->source && layer->name != "out") result.push_back(layer);
     return result;
   }
+
+ private:
+  std::uint32_t calls_ = 0;
 };
 
 inline List list_of(std::vector<Value> items) { return items; }

@@ -106,7 +106,7 @@ TEST_CASE("sparse_softmax_cross_entropy") {
     check_close(b.values(loss), {std::log(2.0), std::log1p(std::exp(-2.0)), std::log1p(std::exp(-2.0)), 0});
     Tensor wrong = b.make({b.batch, time}, {0, 2, 0, 0}, DType::int32, f);
     CHECK_THROWS_AS(b.call1("sparse_softmax_cross_entropy", {logits, wrong}, {{"axis", f}}, type({b.batch, time})), EvalError);
-    CHECK(b.error() == "index 2 at " + std::string(layout.reversed ? "time=1, batch=0" : "batch=0, time=1") + " is out of range: `f` has size 2");
+    CHECK(b.error() == "index 2 at batch=0, time=1 is out of range: `f` has size 2");
   }
 }
 

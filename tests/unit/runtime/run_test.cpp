@@ -123,7 +123,8 @@ TEST_CASE("run: saved results, and padding shown on request") {
 
 TEST_CASE("run: an assertion on a tensor names the first valid frame that fails") {
   Bench b(2);
-  Inputs inputs({}, b.batch, DimLengths{}, b.run.lengths, b.sink);
+  DimLengths known;
+  Inputs inputs({}, b.batch, known, b.run.lengths, b.sink);
   Params params(1, false);
   EagerBackend backend(b.run, inputs, params, b.sink, false);
   Dim time = b.spatial("time", {2, 3});
