@@ -26,6 +26,9 @@ function(rcnc_own_code target)
   endif()
 endfunction()
 
+# Debug builds check the graph after every pass.
+add_compile_definitions($<$<CONFIG:Debug>:RCNC_VERIFY>)
+
 function(rcnc_stage name)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/compiler/${name}/*.cpp)
   add_library(rcnc_${name} STATIC ${sources})

@@ -26,9 +26,16 @@ struct EagerRun::State {
 
   State(EagerOptions o, const SourceMap& s, DiagnosticSink& d, const DimTable& dims, const DimLengths& known,
         std::ostream& out_stream, std::ostream& err_stream)
-      : options(std::move(o)), sources(s), sink(d), batch(dims.batch()), out(out_stream), err(err_stream), run(dims.batch()),
+      : options(std::move(o)),
+        sources(s),
+        sink(d),
+        batch(dims.batch()),
+        out(out_stream),
+        err(err_stream),
+        run(dims.batch()),
         inputs({options.data, options.batch, options.time, options.seed}, dims.batch(), known, run.lengths, d),
-        params(options.seed, options.grad), backend(run, inputs, params, d, options.grad) {
+        params(options.seed, options.grad),
+        backend(run, inputs, params, d, options.grad) {
     run.train = options.train;
     run.seed = options.seed;
     if (options.trace || !options.print.empty()) backend.observer = [this](const Produced& p) { observe(p); };

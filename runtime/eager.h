@@ -29,22 +29,22 @@ struct EagerOptions {
   std::string save;                   // --save FILE.npz
   bool json = false;
   bool grad = false;
-  bool train = false;                 // what a dynamic train flag is
-  std::optional<int> threads;         // --threads
+  bool train = false;          // what a dynamic train flag is
+  std::optional<int> threads;  // --threads
 };
 
 // Construct it, declare the externs, evaluate the program with backend(), then finish().
 class EagerRun {
  public:
   // Trace lines go to `out` as operations run, to `err` with `json`.
-  EagerRun(EagerOptions options, const SourceMap& sources, DiagnosticSink& sink, const DimTable& dims, const DimLengths& known,
-           std::ostream& out, std::ostream& err);
+  EagerRun(EagerOptions options, const SourceMap& sources, DiagnosticSink& sink, const DimTable& dims,
+           const DimLengths& known, std::ostream& out, std::ostream& err);
   ~EagerRun();
   EagerRun(const EagerRun&) = delete;
   EagerRun& operator=(const EagerRun&) = delete;
 
-  // All externs that the program declares, before it is evaluated: data and lengths are compared among them. False after
-  // errors, which are in the sink.
+  // All externs that the program declares, before it is evaluated: data and lengths are compared among them. False
+  // after errors, which are in the sink.
   bool declare_inputs(const std::vector<ExternInput>& externs);
   Backend& backend();
   // Shows and saves the results. Does nothing if the sink has errors. The exit code: 0, or 1 after errors.

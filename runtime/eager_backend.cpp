@@ -54,7 +54,8 @@ Tensor EagerBackend::input(const ExternInput& input) {
   return tensor;
 }
 
-std::vector<Tensor> EagerBackend::raw_layer(const Value& layer, const std::vector<TensorType>&, const std::vector<std::string>&, Span span) {
+std::vector<Tensor> EagerBackend::raw_layer(const Value& layer, const std::vector<TensorType>&,
+                                            const std::vector<std::string>&, Span span) {
   std::string name = "?";
   if (layer.is_record())
     if (const Value* v = layer.record().find(Symbol("class")); v && v->is_str()) name = v->str();

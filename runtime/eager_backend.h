@@ -16,7 +16,8 @@ namespace rcn {
 
 // A tensor at the moment it was made.
 struct Produced {
-  std::string name;  // path of the calls around it and the operation's name, joined by dots; inputs, parameters: their own
+  std::string
+      name;  // path of the calls around it and the operation's name, joined by dots; inputs, parameters: their own
   Tensor tensor;
   Span span;
 };

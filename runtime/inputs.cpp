@@ -22,19 +22,22 @@ std::optional<std::int64_t> integer(std::string_view text) {
   while (text.ends_with(' ')) text.remove_suffix(1);
   std::int64_t value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && !text.empty() ? std::optional(value) : std::nullopt;
+  return error == std::errc() && end == text.data() + text.size() && !text.empty() ? std::optional(value)
+                                                                                   : std::nullopt;
 }
 
 std::string numbers(const at::Tensor& lengths) {
   std::string text;
   at::Tensor flat = lengths.reshape({-1});
-  for (std::int64_t i = 0; i < flat.numel(); ++i) text += (i ? ", " : "") + std::to_string(flat[i].item<std::int64_t>());
+  for (std::int64_t i = 0; i < flat.numel(); ++i)
+    text += (i ? ", " : "") + std::to_string(flat[i].item<std::int64_t>());
   return "(" + text + ")";
 }
 
 bool is_literal(const std::string& text) {
-  return text.starts_with('[') || text == "true" || text == "false" || (!text.empty() && (text[0] == '-' || (text[0] >= '0' && text[0] <= '9')) &&
-         text.find_first_not_of("0123456789.eE+-") == std::string::npos);
+  return text.starts_with('[') || text == "true" || text == "false" ||
+         (!text.empty() && (text[0] == '-' || (text[0] >= '0' && text[0] <= '9')) &&
+          text.find_first_not_of("0123456789.eE+-") == std::string::npos);
 }
 
 // The dims whose lengths an extern brings along, each once.
@@ -53,7 +56,8 @@ Inputs::Inputs(InputOptions options, Dim batch, const DimLengths& known, Lengths
     std::size_t at = option.find('=');
     std::string name = option.substr(0, at);
     if (at == std::string::npos || name.empty()) {
-      sink_.report(Diag::eager_data_option, Span{}, {option, "it should be `NAME=FILE`, `NAME=FILE:KEY` or `NAME=[...]`"});
+      sink_.report(Diag::eager_data_option, Span{},
+                   {option, "it should be `NAME=FILE`, `NAME=FILE:KEY` or `NAME=[...]`"});
       options_good_ = false;
     } else if (!texts_.emplace(name, option.substr(at + 1)).second) {
       sink_.report(Diag::eager_data_option, Span{}, {option, "`" + name + "` is given twice"});
@@ -74,7 +78,8 @@ Inputs::Inputs(InputOptions options, Dim batch, const DimLengths& known, Lengths
     }
     if (good && !times_.emplace(option.substr(0, at), values).second) good = false;
     if (!good) {
-      sink_.report(Diag::eager_time_option, Span{}, {option, "it should be `DIM=LENGTH,LENGTH,...`, once for each dim"});
+      sink_.report(Diag::eager_time_option, Span{},
+                   {option, "it should be `DIM=LENGTH,LENGTH,...`, once for each dim"});
       options_good_ = false;
     }
   }
@@ -159,7 +164,8 @@ std::optional<GivenArray> Inputs::read(const ExternInput& input, const std::stri
     } else {
       std::string path = text, key = input.name;
       std::error_code ignored;
-      if (std::size_t at = text.rfind(':'); at != std::string::npos && at > 0 && !std::filesystem::exists(text, ignored)) {
+      if (std::size_t at = text.rfind(':');
+          at != std::string::npos && at > 0 && !std::filesystem::exists(text, ignored)) {
         path = text.substr(0, at);
         key = text.substr(at + 1);
       }
@@ -171,16 +177,20 @@ std::optional<GivenArray> Inputs::read(const ExternInput& input, const std::stri
         NpzFile file(path);
         if (!file.has(key)) {
           std::vector<std::string> near = nearest_names(key, file.names());
-          throw ArrayFileError("`" + path + "`: there is no array `" + key + "`" + (near.empty() ? "" : "; did you mean " + quoted_list(near) + "?"));
+          throw ArrayFileError("`" + path + "`: there is no array `" + key + "`" +
+                               (near.empty() ? "" : "; did you mean " + quoted_list(near) + "?"));
         }
         given.value = file.read(key);
         std::string prefix = key + "/length/";
         for (const std::string& name : file.names()) {
           if (!name.starts_with(prefix)) continue;
-          auto d = std::find_if(dynamic.begin(), dynamic.end(), [&](Dim x) { return to_string(x) == name.substr(prefix.size()); });
-          if (d == dynamic.end()) throw ArrayFileError("`" + path + "`: `" + name + "` fits no dynamic dim of [" + dims_text(dims) + "]");
+          auto d = std::find_if(dynamic.begin(), dynamic.end(),
+                                [&](Dim x) { return to_string(x) == name.substr(prefix.size()); });
+          if (d == dynamic.end())
+            throw ArrayFileError("`" + path + "`: `" + name + "` fits no dynamic dim of [" + dims_text(dims) + "]");
           at::Tensor lengths = file.read(name);
-          if (at::isFloatingType(lengths.scalar_type()) || lengths.scalar_type() == at::kBool) throw ArrayFileError("`" + path + "`: `" + name + "` has no ints");
+          if (at::isFloatingType(lengths.scalar_type()) || lengths.scalar_type() == at::kBool)
+            throw ArrayFileError("`" + path + "`: `" + name + "` has no ints");
           if (lengths.dim() != static_cast<std::int64_t>(over[*d].size()))
             throw ArrayFileError("`" + path + "`: `" + name + "` should have the dims [" + dims_text(over[*d]) + "]");
           given.lengths[*d] = {lengths.to(at::kLong), over[*d]};
@@ -194,13 +204,20 @@ std::optional<GivenArray> Inputs::read(const ExternInput& input, const std::stri
   if (value.dim() != static_cast<std::int64_t>(dims.size()))
     fail(input, "the data has " + std::to_string(value.dim()) + " dims, declared are [" + dims_text(dims) + "]");
   for (std::size_t i = 0; i < dims.size(); ++i)
-    if (std::int64_t size = value.size(static_cast<std::int64_t>(i)); dims[i]->size && *dims[i]->size != size && value.numel() > 0)
-      fail(input, "`" + to_string(dims[i]) + "` has size " + std::to_string(*dims[i]->size) + ", the data " + std::to_string(size));
+    if (std::int64_t size = value.size(static_cast<std::int64_t>(i));
+        dims[i]->size && *dims[i]->size != size && value.numel() > 0)
+      fail(input, "`" + to_string(dims[i]) + "` has size " + std::to_string(*dims[i]->size) + ", the data " +
+                      std::to_string(size));
   bool floats = at::isFloatingType(value.scalar_type()), bools = value.scalar_type() == at::kBool;
   DType dtype = input.type.dtype;
-  bool fits = dtype == DType::bool_ ? bools : is_float(dtype) ? (floats || (given.literal && !bools)) : (!floats && !bools);
+  bool fits = dtype == DType::bool_ ? bools
+              : is_float(dtype)     ? (floats || (given.literal && !bools))
+                                    : (!floats && !bools);
   if (!fits) {
-    std::string kind = given.literal ? (floats ? "floats" : bools ? "bools" : "ints") : "of dtype " + std::string(c10::toString(value.scalar_type()));
+    std::string kind = given.literal ? (floats  ? "floats"
+                                        : bools ? "bools"
+                                                : "ints")
+                                     : "of dtype " + std::string(c10::toString(value.scalar_type()));
     fail(input, "the data is " + kind + ", declared is " + std::string(to_string(dtype)));
   }
   return given;
@@ -215,8 +232,10 @@ void Inputs::set_batch(const std::vector<ExternInput>& externs) {
     if (it == given_.end() || !e.type.has(batch_)) continue;
     auto index = std::find(e.type.dims.begin(), e.type.dims.end(), batch_) - e.type.dims.begin();
     std::int64_t size = it->second.value.size(index);
-    if (from && size != batch) fail(e, "it has " + std::to_string(size) + " sequences, `" + from->name + "` has " + std::to_string(batch));
-    if (!from && options_.batch && size != batch) fail(e, "it has " + std::to_string(size) + " sequences, `--batch` says " + std::to_string(batch));
+    if (from && size != batch)
+      fail(e, "it has " + std::to_string(size) + " sequences, `" + from->name + "` has " + std::to_string(batch));
+    if (!from && options_.batch && size != batch)
+      fail(e, "it has " + std::to_string(size) + " sequences, `--batch` says " + std::to_string(batch));
     batch = size;
     from = &e;
   }
@@ -231,8 +250,8 @@ void Inputs::set_batch(const std::vector<ExternInput>& externs) {
   lengths_.set_batch(batch);
 }
 
-// A dim's lengths are, in this order of preference: what data says for each sequence, `--time`, the size of data that is
-// full, random numbers.
+// A dim's lengths are, in this order of preference: what data says for each sequence, `--time`, the size of data that
+// is full, random numbers.
 void Inputs::set_lengths(const std::vector<ExternInput>& externs) {
   for (const ExternInput& e : externs)
     if (given_.contains(e.name))
@@ -244,7 +263,8 @@ void Inputs::set_lengths(const std::vector<ExternInput>& externs) {
       if (it == given_.end()) continue;
       auto index = std::find(e.type.dims.begin(), e.type.dims.end(), d) - e.type.dims.begin();
       Axes over = length_dims(e, d);
-      lengths_.define(d, {at::full(lengths_.shape(over), it->second.value.size(index), at::TensorOptions(at::kLong)), over});
+      lengths_.define(
+          d, {at::full(lengths_.shape(over), it->second.value.size(index), at::TensorOptions(at::kLong)), over});
     }
   for (const ExternInput& e : externs)
     for (Dim d : dynamic_dims(e, batch_))
@@ -259,12 +279,18 @@ void Inputs::set_lengths(const std::vector<ExternInput>& externs) {
       const Named& lengths = lengths_.of(d);
       auto own = it->second.lengths.find(d);
       if (own != it->second.lengths.end()) {
-        bool differ = combined(own->second, lengths, [](const at::Tensor& a, const at::Tensor& b) { return a.ne(b); }).value.any().item<bool>();
+        bool differ = combined(own->second, lengths, [](const at::Tensor& a, const at::Tensor& b) { return a.ne(b); })
+                          .value.any()
+                          .item<bool>();
         auto other = length_from_.find(d);
-        std::string source = other != length_from_.end() && other->second != &e ? "in `" + other->second->name + "`" : "elsewhere";
-        if (differ) fail(e, "`" + to_string(d) + "` has lengths " + numbers(own->second.value) + ", " + source + " " + numbers(lengths.value));
+        std::string source =
+            other != length_from_.end() && other->second != &e ? "in `" + other->second->name + "`" : "elsewhere";
+        if (differ)
+          fail(e, "`" + to_string(d) + "` has lengths " + numbers(own->second.value) + ", " + source + " " +
+                      numbers(lengths.value));
       } else if (size < longest || (size > longest && !length_from_.contains(d))) {
-        fail(e, "the data has size " + std::to_string(size) + " along `" + to_string(d) + "`, whose longest sequence is " + std::to_string(longest));
+        fail(e, "the data has size " + std::to_string(size) + " along `" + to_string(d) +
+                    "`, whose longest sequence is " + std::to_string(longest));
       }
     }
   }
@@ -278,10 +304,12 @@ void Inputs::take_length(const ExternInput& input, Dim dim) {
   for (Dim l : own.axes)
     if (!lengths_.has(l)) take_length(input, l);
   if (own.value.sizes() != at::IntArrayRef(lengths_.shape(own.axes)))
-    fail(input, "the lengths of `" + to_string(dim) + "` are " + std::to_string(own.value.numel()) + " numbers for [" + dims_text(own.axes) + "]");
+    fail(input, "the lengths of `" + to_string(dim) + "` are " + std::to_string(own.value.numel()) + " numbers for [" +
+                    dims_text(own.axes) + "]");
   auto index = std::find(input.type.dims.begin(), input.type.dims.end(), dim) - input.type.dims.begin();
   if (own.value.lt(0).any().item<bool>() || own.value.gt(given.value.size(index)).any().item<bool>())
-    fail(input, "`" + to_string(dim) + "` has lengths " + numbers(own.value) + ", but the data has size " + std::to_string(given.value.size(index)) + " there");
+    fail(input, "`" + to_string(dim) + "` has lengths " + numbers(own.value) + ", but the data has size " +
+                    std::to_string(given.value.size(index)) + " there");
   if (dim->form != DimForm::atom || lengths_.has(dim)) return;
   lengths_.define(dim, own);
   length_from_[dim] = &input;
@@ -300,14 +328,16 @@ void Inputs::random_length(const ExternInput& input, Dim dim) {
   if (auto it = times_.find(name); it != times_.end()) {
     const std::vector<std::int64_t>& values = it->second;
     if (values.size() != 1 && static_cast<std::int64_t>(values.size()) != count) {
-      sink_.report(Diag::eager_time_option, Span{}, {name, std::to_string(values.size()) + " lengths for " + std::to_string(count) + " sequences"});
+      sink_.report(Diag::eager_time_option, Span{},
+                   {name, std::to_string(values.size()) + " lengths for " + std::to_string(count) + " sequences"});
       throw EvalError{};
     }
     for (std::int64_t i = 0; i < count; ++i) data[i] = values[values.size() == 1 ? 0 : static_cast<std::size_t>(i)];
   } else {
     // From the longest down, in random order: a batch has sequences of different lengths, and one that fills it.
     Random random(options_.seed, "length/" + name);
-    for (std::int64_t i = 0; i < count; ++i) data[i] = std::max<std::int64_t>(kLongest - 2 * i, 1 + random.below(kLongest - 1));
+    for (std::int64_t i = 0; i < count; ++i)
+      data[i] = std::max<std::int64_t>(kLongest - 2 * i, 1 + random.below(kLongest - 1));
     if (count > 0) data[0] = kLongest;
     for (std::int64_t i = count - 1; i > 0; --i) std::swap(data[i], data[random.below(i + 1)]);
   }
@@ -322,7 +352,8 @@ Tensor Inputs::make(const ExternInput& input) {
   return std::make_shared<const EagerTensor>(type, Named{value, type.dims});
 }
 
-at::Tensor Inputs::given_values(const ExternInput& input, const GivenArray& given, const std::vector<std::int64_t>& shape) {
+at::Tensor Inputs::given_values(const ExternInput& input, const GivenArray& given,
+                                const std::vector<std::int64_t>& shape) {
   const TensorType& type = input.type;
   at::Tensor value = given.value;
   if (value.numel() == 0) {
@@ -343,7 +374,8 @@ at::Tensor Inputs::given_values(const ExternInput& input, const GivenArray& give
       for (std::int64_t i : index) wide = wide[i];
       std::string number = std::to_string(wide.item<std::int64_t>());
       if (type.sparse_dim)
-        fail(input, "the value " + number + " at " + where + " is no index of `" + to_string(type.sparse_dim) + "`, which has size " + std::to_string(lengths_.extent(type.sparse_dim)));
+        fail(input, "the value " + number + " at " + where + " is no index of `" + to_string(type.sparse_dim) +
+                        "`, which has size " + std::to_string(lengths_.extent(type.sparse_dim)));
       fail(input, "the value " + number + " at " + where + " does not fit into " + std::string(to_string(type.dtype)));
     }
   }

@@ -25,9 +25,9 @@ struct InputOptions {
 
 // Values for one extern as the user gave them, before they were compared with others.
 struct GivenArray {
-  at::Tensor value;                       // padded, axes in the declared order
-  std::unordered_map<Dim, Named> lengths; // where they were said; otherwise every sequence is full
-  bool literal = false;                   // numbers in a literal take the extern's dtype
+  at::Tensor value;                        // padded, axes in the declared order
+  std::unordered_map<Dim, Named> lengths;  // where they were said; otherwise every sequence is full
+  bool literal = false;                    // numbers in a literal take the extern's dtype
 };
 
 class Inputs {
@@ -58,7 +58,7 @@ class Inputs {
   const DimLengths& known_;
   Lengths& lengths_;
   DiagnosticSink& sink_;
-  std::map<std::string, std::string> texts_;  // --data by name
+  std::map<std::string, std::string> texts_;                // --data by name
   std::map<std::string, std::vector<std::int64_t>> times_;  // --time by dim name
   bool options_good_ = true;
   std::map<std::string, GivenArray> given_;

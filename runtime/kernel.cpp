@@ -18,7 +18,8 @@ KernelCall::KernelCall(const OpNode& op_node, RunState& run_state, DiagnosticSin
   for (const Operand& input : node.inputs) {
     const Tensor* t = as_tensor(input);
     Named named = t ? static_cast<const Named&>(eager(*t)) : Named{};
-    if (t && named.value.scalar_type() == at::kHalf && named.value.device().is_cpu()) named.value = named.value.to(at::kFloat);
+    if (t && named.value.scalar_type() == at::kHalf && named.value.device().is_cpu())
+      named.value = named.value.to(at::kFloat);
     tensors_.push_back(std::move(named));
   }
 }
@@ -68,9 +69,11 @@ Tensor KernelCall::result(Named value, std::size_t output) {
   at::ScalarType wanted = scalar_type(type.dtype);
   if (value.value.scalar_type() != wanted) value.value = value.value.to(wanted);
   if (value.axes.size() != type.dims.size() || united(type.dims, value.axes).size() != type.dims.size())
-    throw std::logic_error("kernel " + std::string(node.op->name) + " gave [" + dims_text(value.axes) + "] for [" + dims_text(type.dims) + "]");
+    throw std::logic_error("kernel " + std::string(node.op->name) + " gave [" + dims_text(value.axes) + "] for [" +
+                           dims_text(type.dims) + "]");
   if (value.value.sizes() != at::IntArrayRef(lengths.shape(value.axes)))
-    throw std::logic_error("kernel " + std::string(node.op->name) + " gave sizes that do not fit [" + dims_text(value.axes) + "]");
+    throw std::logic_error("kernel " + std::string(node.op->name) + " gave sizes that do not fit [" +
+                           dims_text(value.axes) + "]");
   return std::make_shared<const EagerTensor>(type, std::move(value));
 }
 
@@ -101,8 +104,8 @@ std::string first_index(const at::Tensor& bad, const Axes& axes, std::vector<std
   return text.empty() ? "a scalar" : text;
 }
 
-void KernelCall::fail_where(const at::Tensor& bad, const Axes& axes, Diag kind, std::vector<std::string> args, const at::Tensor& value,
-                            const at::Tensor& limit) {
+void KernelCall::fail_where(const at::Tensor& bad, const Axes& axes, Diag kind, std::vector<std::string> args,
+                            const at::Tensor& value, const at::Tensor& limit) {
   std::vector<std::int64_t> shape = lengths.shape(axes);
   at::Tensor all = bad.expand(shape);
   at::Tensor mask = lengths.padding(axes);

@@ -24,7 +24,7 @@ struct RunState {
   Lengths lengths;
   bool train = false;  // what the dynamic train flag is
   std::uint64_t seed = 0;
-  std::string scope;   // path of the calls around the operation
+  std::string scope;                                     // path of the calls around the operation
   std::unordered_map<std::string, std::uint64_t> draws;  // random operations so far, by scope and operation
 
   // Numbers that belong to this operation: they depend on the seed, on the calls around it, and on how often such an
@@ -67,15 +67,16 @@ class KernelCall {
   [[noreturn]] void fail(Diag kind, std::vector<std::string> args);
   // Reports `kind` if `bad` (aligned to `axes`) is true on a valid frame. Its arguments: the first such entry, as
   // `batch=1, time=3`; `value` there, if given; `args`; `limit` there, if given (both aligned too, of ints).
-  void fail_where(const at::Tensor& bad, const Axes& axes, Diag kind, std::vector<std::string> args, const at::Tensor& value = {},
-                  const at::Tensor& limit = {});
+  void fail_where(const at::Tensor& bad, const Axes& axes, Diag kind, std::vector<std::string> args,
+                  const at::Tensor& value = {}, const at::Tensor& limit = {});
 
  private:
   std::vector<Named> tensors_;
   DiagnosticSink& sink_;
 };
 
-// `batch=1, time=3` for the first true entry of `bad`, which may have size 1 for axes of `axes`; empty if there is none.
+// `batch=1, time=3` for the first true entry of `bad`, which may have size 1 for axes of `axes`; empty if there is
+// none.
 std::string first_index(const at::Tensor& bad, const Axes& axes, std::vector<std::int64_t>* index = nullptr);
 
 using Kernel = std::vector<Tensor> (*)(KernelCall&);

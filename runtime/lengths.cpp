@@ -55,12 +55,14 @@ Named Lengths::raw(Dim dim) {
     case DimForm::constant: return scalar(dim->factor);
     case DimForm::sum: {
       Named sum = scalar(0);
-      for (Dim p : dim->parts) sum = combined(sum, raw(p), [](const at::Tensor& a, const at::Tensor& b) { return a + b; });
+      for (Dim p : dim->parts)
+        sum = combined(sum, raw(p), [](const at::Tensor& a, const at::Tensor& b) { return a + b; });
       return sum;
     }
     case DimForm::product: {
       Named product = scalar(dim->factor);
-      for (Dim p : dim->parts) product = combined(product, of(p), [](const at::Tensor& a, const at::Tensor& b) { return a * b; });
+      for (Dim p : dim->parts)
+        product = combined(product, of(p), [](const at::Tensor& a, const at::Tensor& b) { return a * b; });
       return product;
     }
     case DimForm::floordiv:

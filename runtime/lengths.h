@@ -1,7 +1,8 @@
 // The lengths of dynamic dims, and what is padding.
 //
 // The padded size (extent) of a dim is the longest of its lengths, in every tensor. Lengths may depend on other dims
-// (usually batch). Derived dims have the lengths that their atoms give, no less than 0, so equal dims have equal lengths.
+// (usually batch). Derived dims have the lengths that their atoms give, no less than 0, so equal dims have equal
+// lengths.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +33,8 @@ class Lengths {
   at::Tensor over(Dim dim, const Axes& axes);
   std::vector<std::int64_t> shape(const Axes& axes);
 
-  // True where an entry is padding because of one of the dims `by`: bool, broadcasts against a tensor with `axes`. Where
-  // lengths depend on a dim that `axes` do not have, the longest counts. Undefined if nothing is padding.
+  // True where an entry is padding because of one of the dims `by`: bool, broadcasts against a tensor with `axes`.
+  // Where lengths depend on a dim that `axes` do not have, the longest counts. Undefined if nothing is padding.
   at::Tensor padding(const Axes& axes, const Axes& by);
   at::Tensor padding(const Axes& axes) { return padding(axes, axes); }
   // The dims of `axes` that decide what is padding: dynamic ones with different lengths, and what those depend on.
@@ -46,7 +47,7 @@ class Lengths {
   struct Entry {
     Named lengths;
     std::int64_t extent = 0;
-    bool full = true;  // all lengths are the extent
+    bool full = true;              // all lengths are the extent
     std::optional<Named> padding;  // [lengths' dims..., dim], made when first asked for
   };
   Entry& entry(Dim dim);

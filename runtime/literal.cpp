@@ -28,10 +28,12 @@ struct Filler {
   void measure(const Json& json, std::size_t level) {
     if (level == dims.size()) {
       if (json.is_array()) throw ArrayFileError("the lists are nested deeper than the dims [" + dims_text(dims) + "]");
-      if (!json.is_number() && !json.is_boolean()) throw ArrayFileError("`" + json.dump() + "` is no number and no bool");
+      if (!json.is_number() && !json.is_boolean())
+        throw ArrayFileError("`" + json.dump() + "` is no number and no bool");
       return;
     }
-    if (!json.is_array()) throw ArrayFileError("the lists are not nested as deep as the dims [" + dims_text(dims) + "]");
+    if (!json.is_array())
+      throw ArrayFileError("the lists are not nested as deep as the dims [" + dims_text(dims) + "]");
     extents[level] = std::max(extents[level], static_cast<std::int64_t>(json.size()));
     for (const Json& item : json) measure(item, level + 1);
   }
@@ -44,7 +46,8 @@ struct Filler {
     }
     std::int64_t stride = 1;
     for (std::size_t i = level + 1; i < dims.size(); ++i) stride *= extents[i];
-    for (std::size_t i = 0; i < json.size(); ++i) fill(json[i], level + 1, data + static_cast<std::int64_t>(i) * stride);
+    for (std::size_t i = 0; i < json.size(); ++i)
+      fill(json[i], level + 1, data + static_cast<std::int64_t>(i) * stride);
   }
 
   // Length of each list at `level`, over the dims before it; -1 where there is no such list.
@@ -55,7 +58,8 @@ struct Filler {
     }
     std::int64_t stride = 1;
     for (std::size_t i = at + 1; i < level; ++i) stride *= extents[i];
-    for (std::size_t i = 0; i < json.size(); ++i) sizes(json[i], at + 1, level, data + static_cast<std::int64_t>(i) * stride);
+    for (std::size_t i = 0; i < json.size(); ++i)
+      sizes(json[i], at + 1, level, data + static_cast<std::int64_t>(i) * stride);
   }
 };
 
@@ -84,7 +88,8 @@ GivenArray parse_literal(const std::string& text, const std::vector<Dim>& dims,
   }
 
   for (std::size_t level = 0; level < dims.size(); ++level) {
-    std::vector<std::int64_t> shape(filler.extents.begin(), filler.extents.begin() + static_cast<std::ptrdiff_t>(level));
+    std::vector<std::int64_t> shape(filler.extents.begin(),
+                                    filler.extents.begin() + static_cast<std::ptrdiff_t>(level));
     at::Tensor sizes = at::full(shape, -1, at::TensorOptions(at::kLong));
     filler.sizes(json, 0, level, sizes.data_ptr<std::int64_t>());
     // Along dims that the length does not depend on all lists must be equally long, also where it is static.

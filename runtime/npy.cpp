@@ -1,10 +1,10 @@
 #include "runtime/npy.h"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstring>
 #include <limits>
-#include <optional>
 #include <vector>
 
 namespace rcn {
@@ -21,7 +21,8 @@ struct Header {
   std::vector<std::int64_t> shape;
 };
 
-// The header is a Python dict literal with exactly these keys: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }.
+// The header is a Python dict literal with exactly these keys: {'descr': '<f4', 'fortran_order': False, 'shape': (3,
+// 2), }.
 class HeaderParser {
  public:
   explicit HeaderParser(std::string_view text) : text_(text) {}
@@ -107,9 +108,9 @@ struct Format {
   std::size_t bytes;
 };
 constexpr Format kFormats[] = {
-    {"b1", at::kBool, 1},  {"i1", at::kChar, 1}, {"u1", at::kByte, 1},  {"i2", at::kShort, 2},
-    {"u2", at::kInt, 2},   {"i4", at::kInt, 4},  {"u4", at::kLong, 4},  {"i8", at::kLong, 8},
-    {"u8", at::kLong, 8},  {"f2", at::kHalf, 2}, {"f4", at::kFloat, 4}, {"f8", at::kDouble, 8},
+    {"b1", at::kBool, 1}, {"i1", at::kChar, 1}, {"u1", at::kByte, 1},  {"i2", at::kShort, 2},
+    {"u2", at::kInt, 2},  {"i4", at::kInt, 4},  {"u4", at::kLong, 4},  {"i8", at::kLong, 8},
+    {"u8", at::kLong, 8}, {"f2", at::kHalf, 2}, {"f4", at::kFloat, 4}, {"f8", at::kDouble, 8},
 };
 
 template <class From, class To>
@@ -140,15 +141,18 @@ at::Tensor parse_npy(std::string_view bytes) {
   std::string_view data = bytes.substr(begin + length);
 
   if (header.descr.size() < 2) throw ArrayFileError("the header of the array is damaged");
-  if (header.descr[0] == '>') throw ArrayFileError("the array is big endian; write it with `.astype(a.dtype.newbyteorder(\"<\"))`");
+  if (header.descr[0] == '>')
+    throw ArrayFileError("the array is big endian; write it with `.astype(a.dtype.newbyteorder(\"<\"))`");
   const Format* format = nullptr;
   for (const Format& f : kFormats)
     if (std::string_view(header.descr).substr(1) == f.descr) format = &f;
-  if (!format) throw ArrayFileError("arrays of dtype `" + header.descr + "` are not read; only bool, ints and floats are");
+  if (!format)
+    throw ArrayFileError("arrays of dtype `" + header.descr + "` are not read; only bool, ints and floats are");
 
   std::size_t count = 1;
   for (std::int64_t size : header.shape)
-    if (__builtin_mul_overflow(count, static_cast<std::size_t>(size), &count)) throw ArrayFileError("the array is too large");
+    if (__builtin_mul_overflow(count, static_cast<std::size_t>(size), &count))
+      throw ArrayFileError("the array is too large");
   if (count > data.size() / format->bytes) throw ArrayFileError("the array is cut off");
 
   std::vector<std::int64_t> sizes = header.shape;

@@ -14,7 +14,9 @@ namespace rcn {
 
 namespace {
 
-[[noreturn]] void fail(const std::string& path, const std::string& why) { throw ArrayFileError("`" + path + "`: " + why); }
+[[noreturn]] void fail(const std::string& path, const std::string& why) {
+  throw ArrayFileError("`" + path + "`: " + why);
+}
 
 std::string zip_text(int code) {
   zip_error_t error;
@@ -75,7 +77,8 @@ at::Tensor NpzFile::read(const std::string& name) const {
   std::string bytes(stat.size, '\0');
   zip_int64_t read = zip_fread(file, bytes.data(), stat.size);
   zip_fclose(file);
-  if (read < 0 || static_cast<zip_uint64_t>(read) != stat.size) fail(archive_->path, "the archive is damaged at `" + name + "`");
+  if (read < 0 || static_cast<zip_uint64_t>(read) != stat.size)
+    fail(archive_->path, "the archive is damaged at `" + name + "`");
   try {
     return parse_npy(bytes);
   } catch (const ArrayFileError& error) {
@@ -128,7 +131,8 @@ void write_npz(const std::string& path, const std::vector<std::pair<std::string,
     zip_stat_t stat;
     if (zip_source_stat(target, &stat) == 0 && zip_source_open(target) == 0) {
       bytes.resize(stat.size);
-      if (zip_source_read(target, bytes.data(), stat.size) != static_cast<zip_int64_t>(stat.size)) why = "out of memory";
+      if (zip_source_read(target, bytes.data(), stat.size) != static_cast<zip_int64_t>(stat.size))
+        why = "out of memory";
       zip_source_close(target);
     } else {
       why = zip_error_strerror(zip_source_error(target));

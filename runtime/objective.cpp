@@ -27,8 +27,8 @@ at::Tensor valid_sum(const Named& x, Lengths& lengths) {
 
 }  // namespace
 
-Objective compute_objective(const std::vector<MarkedTensor>& marks, const std::vector<LoadedParameter>& params, Lengths& lengths,
-                            Dim batch, bool with_grad) {
+Objective compute_objective(const std::vector<MarkedTensor>& marks, const std::vector<LoadedParameter>& params,
+                            Lengths& lengths, Dim batch, bool with_grad) {
   at::AutoGradMode grad_mode(with_grad);
   Objective result;
   at::Tensor total = at::zeros({}, at::TensorOptions(at::kFloat));

@@ -12,26 +12,27 @@ namespace rcn {
 struct Score {
   Mark mark;
   Tensor tensor;
-  double sum = 0;     // over valid frames (and over all other dims)
-  double mean = 0;    // sum / frames, or by custom_inv_norm_factor: what RETURNN shows
-  double frames = 0;  // valid frames: entries of the batch, times the first dynamic dim (or else the first static spatial one)
+  double sum = 0;   // over valid frames (and over all other dims)
+  double mean = 0;  // sum / frames, or by custom_inv_norm_factor: what RETURNN shows
+  double frames =
+      0;  // valid frames: entries of the batch, times the first dynamic dim (or else the first static spatial one)
 };
 
 struct Gradient {
   std::string name;
-  at::Tensor value;         // undefined where the objective does not depend on the parameter
+  at::Tensor value;  // undefined where the objective does not depend on the parameter
   at::Tensor parameter;
 };
 
 struct Objective {
   std::vector<Score> losses;
   std::vector<Score> errors;
-  double total = 0;        // sum over losses of scale * sum (use_normalized_loss: * mean), and the constraints
-  double constraints = 0;  // sum over trainable parameters of weight_decay * sum(w * w)
+  double total = 0;                 // sum over losses of scale * sum (use_normalized_loss: * mean), and the constraints
+  double constraints = 0;           // sum over trainable parameters of weight_decay * sum(w * w)
   std::vector<Gradient> gradients;  // of the total, for each trainable parameter; only if asked for
 };
 
-Objective compute_objective(const std::vector<MarkedTensor>& marks, const std::vector<LoadedParameter>& params, Lengths& lengths,
-                            Dim batch, bool with_grad);
+Objective compute_objective(const std::vector<MarkedTensor>& marks, const std::vector<LoadedParameter>& params,
+                            Lengths& lengths, Dim batch, bool with_grad);
 
 }  // namespace rcn

@@ -39,7 +39,8 @@ Tensor Params::get(const Parameter& parameter) {
     std::string name = parameter.path;
     if (!file_->has(name)) name += "/param";
     if (!file_->has(name)) {
-      problems_.push_back({"missing: `" + parameter.path + "` [" + dims_text(parameter.type.dims) + "]", parameter.span});
+      problems_.push_back(
+          {"missing: `" + parameter.path + "` [" + dims_text(parameter.type.dims) + "]", parameter.span});
     } else {
       used_.push_back(name);
       std::vector<std::int64_t> shape;
@@ -47,9 +48,13 @@ Tensor Params::get(const Parameter& parameter) {
       try {
         at::Tensor stored = file_->read(name);
         if (stored.sizes() != at::IntArrayRef(shape)) {
-          problems_.push_back({"`" + parameter.path + "` is [" + dims_text(parameter.type.dims) + "], in the file " + shape_text(stored.sizes()), parameter.span});
+          problems_.push_back({"`" + parameter.path + "` is [" + dims_text(parameter.type.dims) + "], in the file " +
+                                   shape_text(stored.sizes()),
+                               parameter.span});
         } else if (!same_kind(stored.scalar_type(), parameter.type.dtype)) {
-          problems_.push_back({"`" + parameter.path + "` is " + std::string(to_string(parameter.type.dtype)) + ", in the file " + c10::toString(stored.scalar_type()), parameter.span});
+          problems_.push_back({"`" + parameter.path + "` is " + std::string(to_string(parameter.type.dtype)) +
+                                   ", in the file " + c10::toString(stored.scalar_type()),
+                               parameter.span});
         } else {
           value = stored.to(scalar_type(parameter.type.dtype));
         }

@@ -45,9 +45,11 @@ std::string columns(const std::vector<std::pair<std::string, std::size_t>>& cell
 
 std::string stats_text(const Stats& s) {
   if (s.count == 0) return "no valid entry";
-  std::string text = columns({{"min " + short_number(s.min), 16}, {"mean " + short_number(s.mean), 17}, {"max " + short_number(s.max), 16}});
+  std::string text = columns(
+      {{"min " + short_number(s.min), 16}, {"mean " + short_number(s.mean), 17}, {"max " + short_number(s.max), 16}});
   if (s.count == s.nans) text = "";
-  if (s.nans > 0) text += (text.empty() ? "" : "  ") + std::to_string(s.nans) + (s.nans == s.count ? " nan (all)" : " nan");
+  if (s.nans > 0)
+    text += (text.empty() ? "" : "  ") + std::to_string(s.nans) + (s.nans == s.count ? " nan (all)" : " nan");
   return text;
 }
 
@@ -104,11 +106,13 @@ void write_printed(std::ostream& out, const std::string& name, const Tensor& ten
   out << '\n';
 }
 
-void write_text_report(std::ostream& out, const std::vector<MarkedTensor>& marks, const Objective& objective, Lengths& lengths, bool with_grad) {
+void write_text_report(std::ostream& out, const std::vector<MarkedTensor>& marks, const Objective& objective,
+                       Lengths& lengths, bool with_grad) {
   std::vector<std::vector<std::string>> rows;
   for (const MarkedTensor& m : marks)
     if (m.mark.role == MarkRole::output)
-      rows.push_back({"output", m.mark.name, sized_type(m.tensor->type, lengths, true), stats_text(statistics(eager(m.tensor), lengths))});
+      rows.push_back({"output", m.mark.name, sized_type(m.tensor->type, lengths, true),
+                      stats_text(statistics(eager(m.tensor), lengths))});
   write_table(out, rows);
   rows.clear();
   auto add = [&](const char* role, const Score& s) {
@@ -145,7 +149,8 @@ void save_results(const std::string& path, const std::vector<MarkedTensor>& mark
     arrays.emplace_back(m.mark.name, shown_values(m.tensor, lengths));
     for (Dim d : m.tensor->type.dims)
       if (d->dynamic() && d->kind != DimKind::batch)
-        arrays.emplace_back(m.mark.name + "/length/" + to_string(d), shown_lengths(d, m.tensor->type.dims, lengths).value.to(at::kInt));
+        arrays.emplace_back(m.mark.name + "/length/" + to_string(d),
+                            shown_lengths(d, m.tensor->type.dims, lengths).value.to(at::kInt));
   }
   write_npz(path, arrays);
 }

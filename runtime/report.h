@@ -20,7 +20,8 @@ void write_trace_line(std::ostream& out, const Produced& produced, const SourceM
 // A whole tensor after a line with its name and type.
 void write_printed(std::ostream& out, const std::string& name, const Tensor& tensor, Lengths& lengths, bool padding);
 
-void write_text_report(std::ostream& out, const std::vector<MarkedTensor>& marks, const Objective& objective, Lengths& lengths, bool with_grad);
+void write_text_report(std::ostream& out, const std::vector<MarkedTensor>& marks, const Objective& objective,
+                       Lengths& lengths, bool with_grad);
 
 struct PrintedTensor {
   std::string name;

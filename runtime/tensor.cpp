@@ -5,8 +5,6 @@
 
 namespace rcn {
 
-bool contains(const Axes& axes, Dim d) { return std::find(axes.begin(), axes.end(), d) != axes.end(); }
-
 bool Named::has(Dim d) const { return contains(axes, d); }
 
 std::int64_t Named::index(Dim d) const {
@@ -36,64 +34,66 @@ at::ScalarType scalar_type(DType dtype) {
   throw std::logic_error("dtype");
 }
 
-Axes united(Axes axes, const Axes& more) {
-  for (Dim d : more) {
-    auto wanted = std::count(more.begin(), more.end(), d);
-    while (std::count(axes.begin(), axes.end(), d) < wanted) axes.push_back(d);
-  }
-  return axes;
+std::int64_t AxisTaker::take(Dim d) {
+  for (std::size_t i = 0; i < axes_.size(); ++i)
+    if (!used_[i] && axes_[i] == d) {
+      used_[i] = true;
+      return static_cast<std::int64_t>(i);
+    }
+  return -1;
 }
 
-Axes without(Axes axes, const Axes& removed) {
-  for (Dim d : removed) {
-    auto it = std::find(axes.begin(), axes.end(), d);
-    if (it == axes.end()) throw std::logic_error("no axis " + to_string(d) + " in [" + dims_text(axes) + "]");
-    axes.erase(it);
+std::vector<std::int64_t> AxisTaker::take_all(const Axes& dims) {
+  std::vector<std::int64_t> result;
+  for (Dim d : dims) {
+    result.push_back(take(d));
+    if (result.back() < 0)
+      throw std::logic_error("[" + dims_text(axes_) + "] has not all of [" + dims_text(dims) + "]");
   }
-  return axes;
+  return result;
 }
+
+std::vector<std::int64_t> AxisTaker::rest() const {
+  std::vector<std::int64_t> result;
+  for (std::size_t i = 0; i < axes_.size(); ++i)
+    if (!used_[i]) result.push_back(static_cast<std::int64_t>(i));
+  return result;
+}
+
+namespace {
+
+at::Tensor permuted(const at::Tensor& value, const std::vector<std::int64_t>& order) {
+  return std::is_sorted(order.begin(), order.end()) ? value : value.permute(order);
+}
+
+}  // namespace
 
 at::Tensor aligned(const Named& x, const Axes& target) {
   if (x.axes == target) return x.value;
-  std::vector<bool> used(x.axes.size(), false);
-  std::vector<std::int64_t> order;
-  std::vector<bool> missing;
-  for (Dim d : target) {
-    std::size_t i = 0;
-    while (i < x.axes.size() && (used[i] || x.axes[i] != d)) ++i;
-    missing.push_back(i == x.axes.size());
-    if (i == x.axes.size()) continue;
-    used[i] = true;
-    order.push_back(static_cast<std::int64_t>(i));
+  AxisTaker taker(x.axes);
+  std::vector<std::int64_t> order, missing;
+  for (std::size_t i = 0; i < target.size(); ++i) {
+    std::int64_t axis = taker.take(target[i]);
+    if (axis >= 0) {
+      order.push_back(axis);
+    } else {
+      missing.push_back(static_cast<std::int64_t>(i));
+    }
   }
   if (order.size() != x.axes.size())
     throw std::logic_error("[" + dims_text(x.axes) + "] does not fit into [" + dims_text(target) + "]");
-  at::Tensor value = x.value;
-  if (!std::is_sorted(order.begin(), order.end())) value = value.permute(order);
-  for (std::size_t i = 0; i < target.size(); ++i)
-    if (missing[i]) value = value.unsqueeze(static_cast<std::int64_t>(i));
+  at::Tensor value = permuted(x.value, order);
+  for (std::int64_t i : missing) value = value.unsqueeze(i);
   return value;
 }
 
 Named with_last(const Named& x, const Axes& last) {
-  Axes axes = without(x.axes, last);
-  // `without` removes first occurrences, and the remaining ones must stay behind: a dim twice is asked for once only by
-  // callers that treat that axis themselves.
-  axes.insert(axes.end(), last.begin(), last.end());
-  std::vector<std::int64_t> order;
-  std::vector<bool> used(x.axes.size(), false);
-  for (Dim d : last) {
-    std::size_t i = 0;
-    while (used[i] || x.axes[i] != d) ++i;
-    used[i] = true;
-    order.push_back(static_cast<std::int64_t>(i));
-  }
-  std::vector<std::int64_t> front;
-  for (std::size_t i = 0; i < x.axes.size(); ++i)
-    if (!used[i]) front.push_back(static_cast<std::int64_t>(i));
-  front.insert(front.end(), order.begin(), order.end());
-  if (std::is_sorted(front.begin(), front.end())) return {x.value, std::move(axes)};
-  return {x.value.permute(front), std::move(axes)};
+  AxisTaker taker(x.axes);
+  std::vector<std::int64_t> behind = taker.take_all(last), order = taker.rest();
+  order.insert(order.end(), behind.begin(), behind.end());
+  Axes axes;
+  for (std::int64_t i : order) axes.push_back(x.axes[static_cast<std::size_t>(i)]);
+  return {permuted(x.value, order), std::move(axes)};
 }
 
 }  // namespace rcn

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/dims/dim.h"
+#include "compiler/dims/dim_list.h"
 #include "compiler/dims/type.h"
 #include "compiler/eval/value.h"
 #include "runtime/torch.h"
@@ -34,14 +35,22 @@ const EagerTensor& eager(const Tensor& tensor);
 
 at::ScalarType scalar_type(DType dtype);
 
-// `axes` with those of `more` that they do not have, in order; a dim that `more` has twice occurs twice.
-Axes united(Axes axes, const Axes& more);
-// `axes` without the first occurrence of each of `removed`.
-Axes without(Axes axes, const Axes& removed);
-bool contains(const Axes& axes, Dim d);
+// Takes the axes of a tensor by dim, each once; of a dim that occurs twice the first occurrence first.
+class AxisTaker {
+ public:
+  explicit AxisTaker(const Axes& axes) : axes_(axes), used_(axes.size(), false) {}
+  // The index of the axis, or -1 if there is none left.
+  std::int64_t take(Dim d);
+  std::vector<std::int64_t> take_all(const Axes& dims);  // the tensor has them
+  std::vector<std::int64_t> rest() const;
 
-// `x` with its axes in the order of `target`; size 1 for those that it does not have, so that torch's broadcasting pairs
-// the axes by dim. `target` has all axes of `x`.
+ private:
+  const Axes& axes_;
+  std::vector<bool> used_;
+};
+
+// `x` with its axes in the order of `target`; size 1 for those that it does not have, so that torch's broadcasting
+// pairs the axes by dim. `target` has all axes of `x`.
 at::Tensor aligned(const Named& x, const Axes& target);
 
 // `x` with `last` as its last axes, the others before them in their order.

@@ -57,7 +57,8 @@ std::string sized_type(const TensorType& type, Lengths& lengths, bool with_lengt
     if (!with_lengths || !lengths.padding(type.dims, {d}).defined()) continue;
     at::Tensor flat = shown_lengths(d, type.dims, lengths).value.reshape({-1});
     text += " (";
-    for (std::int64_t k = 0; k < std::min<std::int64_t>(flat.numel(), 12); ++k) text += (k ? ", " : "") + std::to_string(flat[k].item<std::int64_t>());
+    for (std::int64_t k = 0; k < std::min<std::int64_t>(flat.numel(), 12); ++k)
+      text += (k ? ", " : "") + std::to_string(flat[k].item<std::int64_t>());
     text += flat.numel() > 12 ? ", ...)" : ")";
   }
   return text + "]";
@@ -150,7 +151,9 @@ void write_levels(std::ostream& out, const at::Tensor& value, std::vector<Level>
     case at::kHalf: return write_levels(out, value.to(at::kFloat), std::move(levels), style);
     default: {
       at::Tensor wide = value.to(at::kLong);
-      return Writer<std::int64_t>{out, wide.data_ptr<std::int64_t>(), std::move(levels), style, value.scalar_type() == at::kBool}.write(0, 0);
+      return Writer<std::int64_t>{out, wide.data_ptr<std::int64_t>(), std::move(levels), style,
+                                  value.scalar_type() == at::kBool}
+          .write(0, 0);
     }
   }
 }
@@ -159,7 +162,8 @@ void write_levels(std::ostream& out, const at::Tensor& value, std::vector<Level>
 
 void write_values(std::ostream& out, const Tensor& tensor, Lengths& lengths, ListStyle style, bool padding) {
   Axes order = printed_dims(tensor->type.dims, lengths);
-  at::Tensor value = padding ? aligned(eager(tensor), order).detach().cpu().contiguous() : shown_values(tensor, lengths);
+  at::Tensor value =
+      padding ? aligned(eager(tensor), order).detach().cpu().contiguous() : shown_values(tensor, lengths);
   std::vector<Level> levels;
   for (std::size_t i = 0; i < order.size(); ++i) {
     Level level{lengths.extent(order[i]), {}};

@@ -13,7 +13,7 @@ namespace rcn {
 struct Stats {
   std::int64_t count = 0;  // valid entries
   std::int64_t nans = 0;
-  double min = 0;          // over those that are no nan
+  double min = 0;  // over those that are no nan
   double mean = 0;
   double max = 0;
 };

@@ -56,7 +56,21 @@ int deliver(const Options& options, const std::string& model, const std::string&
   return why.empty() ? 0 : fail_output("`" + path + "`", why);
 }
 
+// Two models of one name would overwrite each other.
+bool distinct_outputs(const Options& options) {
+  if (options.output.empty()) return true;
+  for (std::size_t i = 0; i < options.models.size(); ++i)
+    for (std::size_t k = 0; k < i; ++k)
+      if (output_path(options, options.models[i]) == output_path(options, options.models[k])) {
+        std::cerr << "rcnc: error: `" << options.models[k] << "` and `" << options.models[i] << "` would both be written to `"
+                  << output_path(options, options.models[i]) << "`\n";
+        return false;
+      }
+  return true;
+}
+
 int run_models(const Options& options) {
+  if (options.command == Command::compile && !distinct_outputs(options)) return code(ExitCode::usage);
   Messages messages;
   std::vector<std::string> texts;
   std::vector<bool> failed;

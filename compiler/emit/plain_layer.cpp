@@ -317,8 +317,13 @@ void PlainLayer::add_marks(const std::string& key, const Option& value) {
     names.emplace_back(letter, axis_text(before, source_->name, dim));
     mark = dim;
   }
-  if (!names.empty()) options_.emplace_back(key, std::move(names));
-  if (names.empty() && layer_.options.size() == 2) options_[0].second = "copy";  // nothing else is set
+  if (!names.empty()) {
+    options_.emplace_back(key, std::move(names));
+  } else if (layer_.options.size() == 2) {
+    // Nothing is to be set. The layer may be there to keep the packing of frames away (see below) as well.
+    options_[0].second = "eval";
+    options_.emplace_back("eval", "source(0)");
+  }
 }
 
 void PlainLayer::add_size(const std::string& key, const Option& value) {

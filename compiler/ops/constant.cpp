@@ -115,14 +115,6 @@ void infer_full(OpCall& call) {
   make_constant(call, value, call.dims_arg(0), dtype, nullptr);
 }
 
-std::string nested_text(const Value& value, DType dtype) {
-  const List* items = items_of(value);
-  if (!items) return python_number(OpCall::to_operand(value), dtype);
-  std::string result;
-  for (const Value& item : *items) result += (result.empty() ? "" : ", ") + nested_text(item, dtype);
-  return "[" + result + "]";
-}
-
 // Lists: a zero tensor of the shape plus a literal; RETURNN's own constant takes arrays from Python objects only.
 void lower_constant(Lowering& l) {
   const Value& value = l.node().attr("value");
@@ -131,7 +123,7 @@ void lower_constant(Lowering& l) {
   TensorType plain = type_of(type.dims, type.dtype);
   Value zero = type.dtype == DType::bool_ ? Value(false) : is_float(type.dtype) ? Value(-0.0) : Value(0);
   LayerRef zeros = l.constant(OpCall::to_operand(zero), plain, "shape");
-  std::string literal = "tf.constant(" + nested_text(value, type.dtype) + ", dtype='" + std::string(to_string(type.dtype)) + "')";
+  std::string literal = "tf.constant(" + python_nested(value, type.dtype) + ", dtype='" + std::string(to_string(type.dtype)) + "')";
   std::string text = type.dtype == DType::bool_ ? "tf.logical_or(source(0), " + literal + ")" : "source(0) + " + literal;
   l.result(l.eval({zeros}, text, type));
 }

@@ -135,14 +135,6 @@ Tensor GraphBackend::input(const ExternInput& input) {
 
 namespace {
 
-std::string python_nested(const Value& value, DType dtype) {
-  if (!value.is_list() && !value.is_tuple()) return python_number(OpCall::to_operand(value), dtype);
-  std::string result;
-  for (const Value& item : value.is_tuple() ? value.tuple().items : value.list())
-    result += (result.empty() ? "" : ", ") + python_nested(item, dtype);
-  return "[" + result + "]";
-}
-
 // RETURNN's spelling of an initialiser: names of TensorFlow's classes.
 std::string initializer_text(const Initializer& init) {
   auto number = [](double x) { return number_text(x); };

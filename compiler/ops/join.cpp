@@ -99,43 +99,29 @@ void infer_concat(OpCall& call) {
   call.also_return(out);
 }
 
-// Joins valid frames: position r of the result is frame r - offset of the source in whose part it lies. RETURNN's concat
-// puts the padded tensors together, padding and all.
-LayerRef joined_sequences(Lowering& l, const std::vector<LayerRef>& sources, const std::vector<TensorType>& types, const std::vector<Dim>& axes, Dim out) {
-  LayerRef frames = l.range(out), result;
-  TensorType result_type;
-  std::vector<Dim> ends;  // where part i ends: the sum of the axes up to it
-  for (Dim axis : axes) ends.push_back(ends.empty() ? axis : l.dims().add(ends.back(), axis));
-  for (std::size_t i = axes.size(); i-- > 0;) {
-    std::string part = std::to_string(i);
-    std::string last = axes[i]->size ? std::to_string(*axes[i]->size - 1) : "tf.maximum(source(1) - 1, 0)";
-    std::vector<LayerRef> from{frames};
-    if (!axes[i]->size) from.push_back(l.longest(axes[i]));
-    std::vector<Dim> position_dims{out};
-    std::string frame = "source(0)";
-    if (i > 0) {
-      frame += " - source(" + std::to_string(from.size()) + ")";
-      from.push_back(l.length(ends[i - 1]));
-      position_dims = united(l.lengths().length_dims(ends[i - 1]), {out});
-    }
-    LayerRef position = l.eval(from, "tf.clip_by_value(" + frame + ", 0, " + last + ")", type_of(position_dims, DType::int32), "position" + part, true);
-    TensorType type = types[i];
-    type.dims = united(with_replaced(types[i].dims, axes[i], {out}), position_dims);
-    bool only = axes.size() == 1;
-    LayerRef gathered = l.layer("gather", {{"from", sources[i]}, {"position", position}, {"axis", axes[i]}, {"clip_to_valid", false}}, type,
-                                only ? "" : "part" + part);
-    if (i + 1 == axes.size()) {
-      result = gathered;
-      result_type = type;
-      continue;
-    }
-    std::vector<Dim> condition_dims = united(l.lengths().length_dims(ends[i]), {out});
-    OptionDict compare{{"from", OptionList{frames, l.length(ends[i])}}, {"kind", "less"}, {"allow_broadcast_all_sources", true}};
-    LayerRef inside = l.layer("compare", std::move(compare), type_of(condition_dims, DType::bool_), "inside" + part);
-    result_type.dims = united(result_type.dims, type.dims);
-    result = l.layer("switch", {{"condition", inside}, {"true_from", gathered}, {"false_from", result}}, result_type, i == 0 ? "" : "to" + part);
+// Joins valid frames. RETURNN's concat puts the padded tensors together, padding and all: from there, frame r of the
+// result is r, moved on by the padding of each part that ends before it.
+LayerRef joined_sequences(Lowering& l, LayerRef padded, Dim padded_dim, const std::vector<Dim>& axes, Dim out, const TensorType& type) {
+  std::vector<LayerRef> from{l.range(out)};
+  auto source = [&](LayerRef ref) {
+    from.push_back(ref);
+    return "source(" + std::to_string(from.size() - 1) + ")";
+  };
+  auto size = [&](Dim d, bool longest) { return d->size ? std::to_string(*d->size) : source(longest ? l.longest(d) : l.length(d)); };
+  std::vector<Dim> position_dims{out};
+  std::string position = "source(0)", total;
+  Dim end = nullptr;  // where the part ends: the sum of the axes up to it
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    std::string longest = size(axes[i], true);
+    total += (i ? " + " : "") + longest;
+    end = end ? l.dims().add(end, axes[i]) : axes[i];
+    if (i + 1 == axes.size() || axes[i]->size) continue;
+    std::string length = size(axes[i], false);
+    position += " + tf.cast(source(0) >= " + (end == axes[i] ? length : size(end, false)) + ", tf.int32) * (" + longest + " - " + length + ")";
+    position_dims = united(l.lengths().length_dims(end), position_dims);
   }
-  return result;
+  LayerRef frames = l.eval(from, "tf.minimum(" + position + ", " + total + " - 1)", type_of(position_dims, DType::int32), "position", true);
+  return l.layer("gather", {{"from", padded}, {"position", frames}, {"axis", padded_dim}, {"clip_to_valid", false}}, type);
 }
 
 void lower_concat(Lowering& l) {
@@ -150,10 +136,13 @@ void lower_concat(Lowering& l) {
   type.dims = without(type.dims, missing);
   if (axes.size() == 1) return l.result(sources[0], missing);
   bool dynamic = std::any_of(axes.begin(), axes.end(), [](Dim d) { return d->dynamic(); });
-  if (dynamic) return l.result(joined_sequences(l, sources, types, axes, out), missing);
+  Dim made = dynamic ? l.dims().declare("padded", out->kind, std::nullopt) : out;
   OptionList from;
   for (std::size_t i = 0; i < axes.size(); ++i) from.emplace_back(OptionTuple{{sources[i], axes[i]}});
-  l.result(l.layer("concat", {{"from", from}, {"allow_broadcast", false}, {"out_dim", out}}, type), missing);
+  TensorType padded = type;
+  padded.dims = with_replaced(type.dims, out, {made});
+  LayerRef joined = l.layer("concat", {{"from", from}, {"allow_broadcast", false}, {"out_dim", made}}, padded, dynamic ? "padded" : "");
+  l.result(dynamic ? joined_sequences(l, joined, made, axes, out, type) : joined, missing);
 }
 
 // ---- split

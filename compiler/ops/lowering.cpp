@@ -33,12 +33,22 @@ std::string python_number(const Operand& number, DType dtype) {
   return python_float(std::get<double>(number));
 }
 
+std::string python_nested(const Value& value, DType dtype) {
+  if (!value.is_list() && !value.is_tuple()) return python_number(OpCall::to_operand(value), dtype);
+  std::string result;
+  for (const Value& item : value.is_tuple() ? value.tuple().items : value.list())
+    result += (result.empty() ? "" : ", ") + python_nested(item, dtype);
+  return "[" + result + "]";
+}
+
 Option number_option(const Operand& number, DType dtype) {
   if (const bool* b = std::get_if<bool>(&number)) return *b;
   if (const std::int64_t* i = std::get_if<std::int64_t>(&number))
     return is_float(dtype) ? Option(static_cast<double>(*i)) : Option(*i);
   return std::get<double>(number);
 }
+
+bool takes_numbers(DType dtype) { return dtype == DType::float32 || dtype == DType::int32 || dtype == DType::bool_; }
 
 OptionDict reuse_params(std::vector<std::pair<std::string, LayerRef>> map) {
   OptionDict entries;
@@ -136,6 +146,10 @@ LayerRef Lowering::sequence_dim(Dim d, LayerRef lengths) {
 }
 
 LayerRef Lowering::masked(LayerRef source, const TensorType& type, Dim d, const Operand& value, std::string_view suffix) {
+  if (!takes_numbers(type.dtype)) {
+    LayerRef other = constant(value, type_of({}, type.dtype, type.sparse_dim), std::string(suffix) + "_value");
+    return layer("switch", {{"condition", valid(d)}, {"true_from", source}, {"false_from", other}}, type, suffix);
+  }
   return layer("seq_len_mask", {{"from", source}, {"axis", d}, {"mask_value", number_option(value, type.dtype)}}, type, suffix);
 }
 

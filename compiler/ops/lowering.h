@@ -27,8 +27,11 @@ const GraphTensor& graph_tensor(const Tensor& tensor);
 
 // A static number as Python, as the dtype wants it: `2`, `2.0`, `float('inf')`, `True`; negative ones in parentheses.
 std::string python_number(const Operand& number, DType dtype);
+std::string python_nested(const Value& value, DType dtype);  // the same of nested lists
 std::string python_float(double value);  // shortest text that reads back as this
 Option number_option(const Operand& number, DType dtype);
+// Whether RETURNN's layers take a number for a tensor of the dtype; they make float32 and int32 of it.
+bool takes_numbers(DType dtype);
 OptionDict reuse_params(std::vector<std::pair<std::string, LayerRef>> map);
 
 // Helpers are methods so that each lowering reads like the dict that it makes.

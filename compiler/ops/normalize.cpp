@@ -3,6 +3,8 @@
 #include "compiler/ops/op_table.h"
 #include "compiler/ops/rules.h"
 
+#include <limits>
+
 namespace rcn {
 
 namespace {
@@ -24,7 +26,12 @@ void lower_softmax(Lowering& l) {
   std::vector<Dim> missing = l.absent(0, needed);
   type.dims = without(type.dims, missing);
   if (dynamic && log_space) l.padding(true);  // -inf
-  l.result(l.layer("softmax_over_spatial", {{"from", l.with_dims(0, needed)}, {"axis", axis}, {"log_space", log_space}, {"use_time_mask", dynamic}}, type), missing);
+  LayerRef source = l.with_dims(0, needed);
+  if (dynamic && type.dtype != DType::float32) {  // RETURNN masks float32 only
+    source = l.masked(source, type, axis, -std::numeric_limits<double>::infinity());
+    dynamic = false;
+  }
+  l.result(l.layer("softmax_over_spatial", {{"from", source}, {"axis", axis}, {"log_space", log_space}, {"use_time_mask", dynamic}}, type), missing);
 }
 
 void infer_layer_norm(OpCall& call) {

@@ -7,14 +7,6 @@
 
 namespace rcn {
 
-bool contains(const std::vector<Dim>& dims, Dim d) { return std::find(dims.begin(), dims.end(), d) != dims.end(); }
-
-std::vector<Dim> without(std::vector<Dim> dims, const std::vector<Dim>& gone) {
-  for (Dim d : gone)
-    if (auto it = std::find(dims.begin(), dims.end(), d); it != dims.end()) dims.erase(it);
-  return dims;
-}
-
 std::vector<Dim> with_replaced(const std::vector<Dim>& dims, Dim axis, const std::vector<Dim>& by) {
   std::vector<Dim> result;
   for (Dim d : dims) {
@@ -25,12 +17,6 @@ std::vector<Dim> with_replaced(const std::vector<Dim>& dims, Dim axis, const std
     }
   }
   return result;
-}
-
-std::vector<Dim> united(std::vector<Dim> a, const std::vector<Dim>& b) {
-  std::vector<Dim> more = without(b, a);
-  a.insert(a.end(), more.begin(), more.end());
-  return a;
 }
 
 std::string dims_quoted(const std::vector<Dim>& dims) { return dims.empty() ? "none" : "`" + dims_text(dims) + "`"; }

@@ -7,17 +7,15 @@
 #include <vector>
 
 #include "compiler/eval/bind_op.h"
+#include "compiler/dims/dim_list.h"
 #include "compiler/eval/op.h"
 
 namespace rcn {
 
 // ---- dims as lists
 
-bool contains(const std::vector<Dim>& dims, Dim d);
-// Without the first occurrence of each of `gone`.
-std::vector<Dim> without(std::vector<Dim> dims, const std::vector<Dim>& gone);
+// With `by` in the place of `axis`.
 std::vector<Dim> with_replaced(const std::vector<Dim>& dims, Dim axis, const std::vector<Dim>& by);
-std::vector<Dim> united(std::vector<Dim> a, const std::vector<Dim>& b);  // a, then what b has more
 std::string dims_quoted(const std::vector<Dim>& dims);                     // `a, b=3`, or `none`
 Value dims_value(const std::vector<Dim>& dims);
 

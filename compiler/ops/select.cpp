@@ -44,7 +44,8 @@ void lower_where(Lowering& l) {
   Option from[3];
   for (std::size_t i : {0, 1, 2}) {
     if (!l.is_tensor(i)) {
-      from[i] = l.out().sparse_dim ? Option(l.constant(l.node().inputs[i], type_of({}, l.out().dtype, l.out().sparse_dim), "number"))
+      bool own = l.out().sparse_dim || !takes_numbers(l.out().dtype);
+      from[i] = own ? Option(l.constant(l.node().inputs[i], type_of({}, l.out().dtype, l.out().sparse_dim), "number"))
                                    : number_option(l.node().inputs[i], l.out().dtype);
       continue;
     }

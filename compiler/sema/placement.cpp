@@ -54,7 +54,7 @@ class Placement {
 
   void file(const File& file) {
     for (Stmt* s : file.body) {
-      has_network_ = has_network_ || s->kind == StmtKind::network;
+      has_network_ = has_network_ || s->kind == StmtKind::network || s->kind == StmtKind::error;  // it may be the broken one
     }
     place_ = kFile;
     top_ = true;

@@ -35,7 +35,8 @@ struct Sequence {
 struct Grid {
   std::vector<double> values;
   std::int64_t width;
-  Grid(std::int64_t rows, std::int64_t columns) : values(static_cast<std::size_t>(rows * columns), kNever), width(columns) {}
+  Grid(std::int64_t rows, std::int64_t columns)
+      : values(static_cast<std::size_t>(rows * columns), kNever), width(columns) {}
   double& operator()(std::int64_t t, std::int64_t s) { return values[static_cast<std::size_t>(t * width + s)]; }
 };
 
@@ -87,7 +88,8 @@ double full_sum(const Sequence& q, double* grad) {
   if (!grad || total == kNever) return total;
   Grid beta = backward(q);
   for (std::int64_t t = 0; t < q.frames; ++t)
-    for (std::int64_t s = 0; s <= last; ++s) grad[t * q.classes + q.label(s)] -= std::exp(alpha(t, s) + beta(t, s) - total);
+    for (std::int64_t s = 0; s <= last; ++s)
+      grad[t * q.classes + q.label(s)] -= std::exp(alpha(t, s) + beta(t, s) - total);
   return total;
 }
 
@@ -117,8 +119,10 @@ struct Ctc : torch::autograd::Function<Ctc> {
     at::Tensor loss = at::zeros({n}, log_p.options());
     at::Tensor grad = with_grad ? at::zeros_like(log_p) : at::Tensor();
     for (std::int64_t b = 0; b < n; ++b) {
-      Sequence q{log_p.data_ptr<double>() + b * frames * classes, classes, input_lengths.data_ptr<std::int64_t>()[b],
-                 targets.data_ptr<std::int64_t>() + b * targets.size(1), target_lengths.data_ptr<std::int64_t>()[b], blank};
+      Sequence q{
+          log_p.data_ptr<double>() + b * frames * classes, classes,
+          input_lengths.data_ptr<std::int64_t>()[b],       targets.data_ptr<std::int64_t>() + b * targets.size(1),
+          target_lengths.data_ptr<std::int64_t>()[b],      blank};
       if (q.frames == 0) continue;
       double* own = with_grad ? grad.data_ptr<double>() + b * frames * classes : nullptr;
       double score = max_approx ? best_path(q, own) : full_sum(q, own);
@@ -131,7 +135,8 @@ struct Ctc : torch::autograd::Function<Ctc> {
     return loss.to(logits.scalar_type());
   }
 
-  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx, torch::autograd::variable_list grads) {
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
+                                                 torch::autograd::variable_list grads) {
     at::Tensor by_sequence = grads[0].reshape({-1, 1, 1});
     at::Tensor none;
     return {ctx->get_saved_variables()[0] * by_sequence, none, none, none, none, none, none};

@@ -1,4 +1,6 @@
 // Functions of each entry alone: unary, arithmetic, comparisons, where, cast.
+#include <cmath>
+
 #include "runtime/kernels/families.h"
 #include "runtime/kernels/straight_through.h"
 
@@ -134,7 +136,10 @@ const KernelEntry kTable[] = {
     {"pow", binary<[](const T& a, const T& b) { return at::pow(a, b); }>},
     {"maximum", binary<maximum>},
     {"minimum", binary<minimum>},
-    {"squared_difference", binary<[](const T& a, const T& b) { T d = a.sub(b); return d.mul(d); }>},
+    {"squared_difference", binary<[](const T& a, const T& b) {
+       T d = a.sub(b);
+       return d.mul(d);
+     }>},
     {"logical_and", binary<[](const T& a, const T& b) { return a.logical_and(b); }>},
     {"logical_or", binary<[](const T& a, const T& b) { return a.logical_or(b); }>},
     {"logical_xor", binary<[](const T& a, const T& b) { return a.logical_xor(b); }>},

@@ -33,7 +33,8 @@ std::vector<Tensor> constant(KernelCall& call) {
     for (std::size_t i = 0; i < leaves.size(); ++i) flat.data_ptr<double>()[i] = leaves[i].as_double();
   } else {
     flat = at::empty({static_cast<std::int64_t>(leaves.size())}, at::TensorOptions(at::kLong));
-    for (std::size_t i = 0; i < leaves.size(); ++i) flat.data_ptr<std::int64_t>()[i] = scalar_of(leaves[i]).to<std::int64_t>();
+    for (std::size_t i = 0; i < leaves.size(); ++i)
+      flat.data_ptr<std::int64_t>()[i] = scalar_of(leaves[i]).to<std::int64_t>();
   }
   return {call.result({flat.to(options.dtype()).reshape(shape), type.dims})};
 }
@@ -57,7 +58,9 @@ std::vector<Tensor> dim_value(KernelCall& call) {
   return {call.result({at::scalar_tensor(call.lengths.extent(call.node.dim("dim")), at::kLong), {}})};
 }
 
-std::vector<Tensor> train_flag(KernelCall& call) { return {call.result({at::scalar_tensor(call.run.train, at::kBool), {}})}; }
+std::vector<Tensor> train_flag(KernelCall& call) {
+  return {call.result({at::scalar_tensor(call.run.train, at::kBool), {}})};
+}
 
 std::vector<Tensor> one_hot(KernelCall& call) {
   const Named& x = call.tensor(0);
@@ -69,8 +72,8 @@ std::vector<Tensor> one_hot(KernelCall& call) {
 }
 
 const KernelEntry kTable[] = {
-    {"constant", constant}, {"range_over_dim", range_over_dim}, {"length", length},
-    {"dim_value", dim_value}, {"train_flag", train_flag}, {"one_hot", one_hot},
+    {"constant", constant},   {"range_over_dim", range_over_dim}, {"length", length},
+    {"dim_value", dim_value}, {"train_flag", train_flag},         {"one_hot", one_hot},
 };
 
 }  // namespace

@@ -1,4 +1,7 @@
 // Operations that pick entries along an axis, for each sequence by its own length: gather, slice, pad, concat.
+#include <algorithm>
+#include <cstdlib>
+
 #include "runtime/kernels/families.h"
 
 namespace rcn {
@@ -65,8 +68,7 @@ std::vector<Tensor> gather(KernelCall& call) {
   } else {
     at::Tensor p = aligned(position, all);
     at::Tensor bad = p.lt(0).logical_or(p.ge(limit));
-    if (bad.any().item<bool>())
-      call.fail_where(bad, all, Diag::eager_position_range, {to_string(axis)}, p, limit);
+    if (bad.any().item<bool>()) call.fail_where(bad, all, Diag::eager_position_range, {to_string(axis)}, p, limit);
   }
   return {call.result(picked(call, x, axis, position, index_new))};
 }
@@ -103,7 +105,8 @@ std::vector<Tensor> slice(KernelCall& call) {
   if (lengths.axes.empty() && step == 1) {  // a view
     Axes axes = x.axes;
     axes[static_cast<std::size_t>(x.index(axis))] = out_dim;
-    return {call.result({x.value.narrow(x.index(axis), start.item<std::int64_t>(), call.lengths.extent(out_dim)), axes})};
+    return {
+        call.result({x.value.narrow(x.index(axis), start.item<std::int64_t>(), call.lengths.extent(out_dim)), axes})};
   }
   for (std::size_t i = lengths.axes.size(); i-- > 0;) {  // lengths differ along a dim that x does not have: the longest
     if (x.has(lengths.axes[i])) {
@@ -172,7 +175,8 @@ std::vector<Tensor> concat(KernelCall& call) {
   }
   std::vector<std::int64_t> shape = joined.sizes().vec();
   shape[static_cast<std::size_t>(index)] = call.lengths.extent(out_dim);
-  at::Tensor at = aligned({where.expand(call.lengths.shape(index_axes)), index_axes}, axes).clamp_max(std::max<std::int64_t>(begin - 1, 0));
+  at::Tensor at = aligned({where.expand(call.lengths.shape(index_axes)), index_axes}, axes)
+                      .clamp_max(std::max<std::int64_t>(begin - 1, 0));
   at::Tensor value = joined.gather(index, at.expand(shape));
   call.gate(value, axes);
   return {call.result({value, axes})};

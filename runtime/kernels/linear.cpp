@@ -1,4 +1,7 @@
 // Contractions: dot, linear, layer_norm.
+#include <algorithm>
+#include <array>
+
 #include "runtime/kernels/families.h"
 
 namespace rcn {
@@ -11,8 +14,21 @@ std::int64_t product(const std::vector<std::int64_t>& sizes) {
   return result;
 }
 
-// Removes the first occurrences of `removed`.
-Axes remaining(const Axes& axes, const Axes& removed) { return without(axes, removed); }
+Axes joined(Axes axes, const Axes& more) {
+  axes.insert(axes.end(), more.begin(), more.end());
+  return axes;
+}
+
+// `x` as [shared, own, reduced], or [shared, reduced, own] for the right factor. Reduced dims are taken first: of a dim
+// that occurs twice the first occurrence is reduced.
+at::Tensor factor(const Named& x, const Axes& shared, const Axes& own, const Axes& reduced, bool right) {
+  AxisTaker taker(x.axes);
+  std::vector<std::int64_t> inner = taker.take_all(reduced), order = taker.take_all(shared),
+                            outer = taker.take_all(own);
+  for (const auto& part : right ? std::array{inner, outer} : std::array{outer, inner})
+    order.insert(order.end(), part.begin(), part.end());
+  return x.value.permute(order);
+}
 
 std::vector<Tensor> dot(KernelCall& call) {
   Axes reduced = call.node.dims("axes");
@@ -21,9 +37,8 @@ std::vector<Tensor> dot(KernelCall& call) {
   Named a = grad ? call.cleared_for_grad(call.tensor(0)) : call.filled(call.tensor(0), 0, reduced);
   Named b = grad ? call.cleared_for_grad(call.tensor(1)) : call.filled(call.tensor(1), 0, reduced);
 
-  Axes a_rest = remaining(a.axes, reduced), b_rest = remaining(b.axes, reduced);
-  Axes shared, a_only, b_only = b_rest;
-  for (Dim d : a_rest) {
+  Axes shared, a_only, b_only = without(b.axes, reduced);
+  for (Dim d : without(a.axes, reduced)) {
     auto it = std::find(b_only.begin(), b_only.end(), d);
     if (it == b_only.end()) {
       a_only.push_back(d);
@@ -32,50 +47,12 @@ std::vector<Tensor> dot(KernelCall& call) {
       b_only.erase(it);
     }
   }
-  // with_last moves first occurrences: the reduced ones first, then shared ones among what remains.
-  auto arranged = [&](const Named& x, const Axes& own, bool reduced_last) {
-    Axes order = shared;
-    const Axes& second = reduced_last ? own : reduced;
-    const Axes& third = reduced_last ? reduced : own;
-    order.insert(order.end(), second.begin(), second.end());
-    order.insert(order.end(), third.begin(), third.end());
-    // A dim that occurs twice: its first occurrence is the reduced one.
-    std::vector<bool> used(x.axes.size(), false);
-    std::unordered_map<Dim, std::int64_t> reduced_index;
-    for (Dim d : reduced) {
-      std::int64_t i = x.index(d);
-      reduced_index[d] = i;
-      used[static_cast<std::size_t>(i)] = true;
-    }
-    std::vector<std::int64_t> permutation(order.size());
-    std::size_t reduced_begin = shared.size() + (reduced_last ? own.size() : 0);
-    for (std::size_t k = 0; k < order.size(); ++k) {
-      if (k >= reduced_begin && k < reduced_begin + reduced.size()) {
-        permutation[k] = reduced_index.at(order[k]);
-        continue;
-      }
-      std::size_t i = 0;
-      while (used[i] || x.axes[i] != order[k]) ++i;
-      used[i] = true;
-      permutation[k] = static_cast<std::int64_t>(i);
-    }
-    return x.value.permute(permutation);
-  };
   std::int64_t s = product(call.lengths.shape(shared)), m = product(call.lengths.shape(a_only));
   std::int64_t n = product(call.lengths.shape(b_only)), k = product(call.lengths.shape(reduced));
-  at::Tensor left = arranged(a, a_only, true), right = arranged(b, b_only, false);
-
-  at::ScalarType dtype = left.scalar_type();
-  at::Tensor value;
-  if (shared.empty()) {
-    value = left.reshape({m, k}).mm(right.reshape({k, n}));
-  } else {
-    value = left.reshape({s, m, k}).bmm(right.reshape({s, k, n}));
-  }
-  if (value.scalar_type() != dtype) throw std::logic_error("dtype of dot");
-  Axes axes = shared;
-  axes.insert(axes.end(), a_only.begin(), a_only.end());
-  axes.insert(axes.end(), b_only.begin(), b_only.end());
+  at::Tensor left = factor(a, shared, a_only, reduced, false), right = factor(b, shared, b_only, reduced, true);
+  at::Tensor value = shared.empty() ? left.reshape({m, k}).mm(right.reshape({k, n}))
+                                    : left.reshape({s, m, k}).bmm(right.reshape({s, k, n}));
+  Axes axes = joined(joined(shared, a_only), b_only);
   value = value.reshape(call.lengths.shape(axes));
   call.gate(value, axes);
   return {call.result({value, axes})};

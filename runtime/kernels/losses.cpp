@@ -1,4 +1,7 @@
 // Losses that are one operation in RETURNN.
+#include <algorithm>
+#include <limits>
+
 #include "runtime/kernels/ctc.h"
 #include "runtime/kernels/families.h"
 
@@ -25,7 +28,8 @@ std::vector<Tensor> sparse_softmax_cross_entropy(KernelCall& call) {
 }
 
 std::vector<Tensor> ctc_loss_op(KernelCall& call) {
-  Dim axis = call.node.dim("axis"), in_spatial = call.node.dim("in_spatial_dim"), target_spatial = call.node.dim("targets_spatial_dim");
+  Dim axis = call.node.dim("axis"), in_spatial = call.node.dim("in_spatial_dim"),
+      target_spatial = call.node.dim("targets_spatial_dim");
   Named logits = with_last(call.cleared_for_grad(call.tensor(0)), {in_spatial, axis});
   Axes axes = without(logits.axes, {in_spatial, axis});
   std::int64_t classes = call.lengths.extent(axis);
@@ -46,7 +50,8 @@ std::vector<Tensor> ctc_loss_op(KernelCall& call) {
   targets = targets.expand(target_shape).reshape({-1, call.lengths.extent(target_spatial)}).contiguous();
   std::int64_t n = targets.size(0);
   at::Tensor flat = logits.value.reshape({n, call.lengths.extent(in_spatial), classes});
-  at::Tensor loss = ctc_loss(flat, targets, per_sequence(in_spatial), per_sequence(target_spatial), blank, call.node.boolean("max_approx"));
+  at::Tensor loss = ctc_loss(flat, targets, per_sequence(in_spatial), per_sequence(target_spatial), blank,
+                             call.node.boolean("max_approx"));
   at::Tensor value = loss.reshape(shape);
   call.gate(value, axes);
   return {call.result({value, axes})};

@@ -14,7 +14,8 @@ struct Recursion : torch::autograd::Function<Recursion> {
   static variable_list forward(AutogradContext* ctx, const Tensor& gates, const Tensor& w_re, const Tensor& h0,
                                const Tensor& c0, const Tensor& padding, bool backwards) {
     std::int64_t steps = gates.size(0), n = gates.size(1), hidden = h0.size(1);
-    Tensor activated = gates.clone(at::MemoryFormat::Contiguous);  // [T, N, 4H], becomes j i f o after their activations
+    Tensor activated =
+        gates.clone(at::MemoryFormat::Contiguous);  // [T, N, 4H], becomes j i f o after their activations
     Tensor hs = at::empty({steps + 1, n, hidden}, gates.options());  // by step of the run, not by frame
     Tensor cs = at::empty({steps + 1, n, hidden}, gates.options());
     Tensor y = at::empty({steps, n, hidden}, gates.options());
@@ -79,16 +80,15 @@ struct Recursion : torch::autograd::Function<Recursion> {
     }
     Tensor inputs = hs.narrow(0, 0, steps);
     if (backwards) inputs = inputs.flip(0);
-    Tensor dw = steps == 0 ? at::zeros_like(w_re)
-                           : inputs.reshape({-1, hidden}).t().mm(dz.reshape({-1, 4 * hidden}));
+    Tensor dw = steps == 0 ? at::zeros_like(w_re) : inputs.reshape({-1, hidden}).t().mm(dz.reshape({-1, 4 * hidden}));
     return {dz, dw, dh, dc, Tensor(), Tensor()};
   }
 };
 
 }  // namespace
 
-LstmResult lstm_recursion(const Tensor& gates, const Tensor& w_re, const Tensor& h, const Tensor& c, const Tensor& padding,
-                          bool backwards) {
+LstmResult lstm_recursion(const Tensor& gates, const Tensor& w_re, const Tensor& h, const Tensor& c,
+                          const Tensor& padding, bool backwards) {
   // Arguments of an autograd function must be defined.
   Tensor mask = padding.defined() ? padding : at::empty({0}, at::TensorOptions(at::kBool));
   variable_list result = Recursion::apply(gates, w_re, h, c, mask, backwards);

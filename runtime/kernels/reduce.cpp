@@ -1,5 +1,8 @@
 // Reductions and softmax: padding of dynamic axes does not take part.
+#include <algorithm>
+#include <functional>
 #include <limits>
+#include <stdexcept>
 
 #include "runtime/kernels/families.h"
 
@@ -34,13 +37,15 @@ Axes mixing(KernelCall& call, const Axes& all, const Axes& axes) {
 }
 
 // How many entries each result is made of: an int tensor that broadcasts against the result's axes.
-at::Tensor counts(KernelCall& call, const Named& x, const Axes& axes, const Axes& by, const std::vector<std::int64_t>& index) {
+at::Tensor counts(KernelCall& call, const Named& x, const Axes& axes, const Axes& by,
+                  const std::vector<std::int64_t>& index) {
   at::Tensor mask = call.lengths.padding(x.axes, by);
   std::int64_t size = 1;
   for (Dim d : axes) size *= call.lengths.extent(d);
   if (!mask.defined()) return at::scalar_tensor(size, at::kLong);
   std::vector<std::int64_t> shape = mask.sizes().vec();
-  for (std::size_t i = 0; i < axes.size(); ++i) shape[static_cast<std::size_t>(index[i])] = call.lengths.extent(axes[i]);
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    shape[static_cast<std::size_t>(index[i])] = call.lengths.extent(axes[i]);
   return mask.expand(shape).logical_not().sum(index);
 }
 

@@ -50,7 +50,8 @@ std::vector<Tensor> split_dims(KernelCall& call) {
     bool pads = call.node.boolean("pad_to_multiples");
     if (!pads && rest > 0) {
       const Named& lengths = call.lengths.of(axis);
-      call.fail_where(lengths.value.remainder(rest).ne(0), lengths.axes, Diag::eager_split_rest, {to_string(axis), std::to_string(rest)}, lengths.value);
+      call.fail_where(lengths.value.remainder(rest).ne(0), lengths.axes, Diag::eager_split_rest,
+                      {to_string(axis), std::to_string(rest)}, lengths.value);
     }
     if (pads) {
       // The last part of a short sequence must not show its padding.
@@ -110,14 +111,20 @@ std::vector<Tensor> replace_dim(KernelCall& call) {
       for (std::int64_t i : index) t = t[i];
       return std::to_string(t.item<std::int64_t>());
     };
-    call.fail(Diag::eager_lengths_differ, {to_string(in_dim), to_string(out_dim), axes.empty() ? "" : " at " + where, at(a), at(b)});
+    call.fail(Diag::eager_lengths_differ,
+              {to_string(in_dim), to_string(out_dim), axes.empty() ? "" : " at " + where, at(a), at(b)});
   }
   return {call.result(x)};
 }
 
 const KernelEntry kTable[] = {
-    {"split", split}, {"stack", stack}, {"merge_dims", merge_dims}, {"split_dims", split_dims},
-    {"expand_dims", expand_dims}, {"squeeze", squeeze}, {"replace_dim", replace_dim},
+    {"split", split},
+    {"stack", stack},
+    {"merge_dims", merge_dims},
+    {"split_dims", split_dims},
+    {"expand_dims", expand_dims},
+    {"squeeze", squeeze},
+    {"replace_dim", replace_dim},
 };
 
 }  // namespace

@@ -5,8 +5,11 @@ namespace rcn {
 namespace {
 
 struct StraightThrough : torch::autograd::Function<StraightThrough> {
-  static at::Tensor forward(torch::autograd::AutogradContext*, const at::Tensor&, const at::Tensor& value) { return value.clone(); }
-  static torch::autograd::variable_list backward(torch::autograd::AutogradContext*, torch::autograd::variable_list grads) {
+  static at::Tensor forward(torch::autograd::AutogradContext*, const at::Tensor&, const at::Tensor& value) {
+    return value.clone();
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext*,
+                                                 torch::autograd::variable_list grads) {
     return {grads[0], at::Tensor()};
   }
 };

@@ -301,15 +301,17 @@ void pointwise(Model& m) {
   // The feature mark is on the one dim, the layer works on the other.
   output("swapped", m.linear("swapped", outer, other, m.feature("wide", 12)));
   const Layer* total = m.add("total", "reduce", {{"mode", "sum"}, {"from", norm}, {"axis", input}}, {{batch, time}});
+  auto frames = [&](const std::string& name, const Layer* y) {
+    return m.add(name, "reinterpret_data", {{"from", y}, {"set_axes", OptionDict{{"T", time}}}}, y->type);
+  };
   m.mark("mean_loss", "copy",
-         {{"from", total},
+         {{"from", frames("mean_frames", total)},
           {"loss", "as_is"},
           {"loss_scale", 0.5},
           {"loss_opts", OptionDict{{"use_normalized_loss", true}}}},
          total->type);
   // Losses of what works on frames; the second has lost its time mark.
-  const Layer* framed =
-      m.add("framed", "reinterpret_data", {{"from", masked}, {"set_axes", OptionDict{{"T", time}}}}, type);
+  const Layer* framed = frames("framed", masked);
   const Layer* per_frame =
       m.add("sum", "reduce", {{"mode", "sum"}, {"from", framed}, {"axis", input}}, {{batch, time}});
   m.mark("masked_loss", "copy", {{"from", per_frame}, {"loss", "as_is"}}, per_frame->type);
@@ -318,8 +320,7 @@ void pointwise(Model& m) {
                             {{batch, other, time}});
   const Layer* left = m.add("left", "reduce", {{"mode", "max"}, {"from", lost}, {"axis", other}}, {{batch, time}});
   m.mark("lost_loss", "copy", {{"from", left}, {"loss", "as_is"}}, left->type);
-  const Layer* found =
-      m.add("found", "reinterpret_data", {{"from", left}, {"set_axes", OptionDict{{"T", time}}}}, left->type);
+  const Layer* found = frames("found", left);
   m.mark("found_loss", "copy", {{"from", found}, {"loss", "as_is"}}, left->type);
   m.mark("output", "identity", {{"from", norm}}, type);
 }

@@ -176,6 +176,33 @@ TEST_CASE("plain json: marks") {
         "plain JSON cannot say `set_dim_tags` of the `reinterpret_data` layer `dims`: the option has no plain form");
 }
 
+TEST_CASE("plain json: what names frames stands behind an eval, which stops RETURNN's packing of frames") {
+  auto network = [](OptionDict dropout) {
+    Plain m;
+    dropout.insert(dropout.begin(), {{"from", m.x}, {"dropout", 0.5}});
+    for (auto& [key, value] : dropout)
+      if (key == "dropout_axis") value = std::get<bool>(value.data) ? dims_option({m.batch, m.in}) : Option(m.in);
+    m.copy(m.add("drop", "dropout", std::move(dropout), m.x->type));
+    m.finish();
+    EmitOptions options;
+    options.form = OutputForm::json_plain;
+    std::string result = m.text(options);
+    return result.substr(result.find("\"network\""));
+  };
+  CHECK(network({{"dropout_axis", true}}) ==
+        "\"network\": {\n"
+        " \"drop.direct\": {\"class\": \"dropout\", \"from\": \"data:data\", \"dropout\": 0.5, \"dropout_axis\": "
+        "[\"B\", \"F\"]},\n"
+        " \"drop\": {\"class\": \"eval\", \"from\": \"drop.direct\", \"eval\": \"source(0)\"},\n"
+        " \"output\": {\"class\": \"copy\", \"from\": \"drop\"}\n"
+        "}\n}\n");
+  CHECK(network({{"dropout_axis", false}}) ==
+        "\"network\": {\n"
+        " \"drop\": {\"class\": \"dropout\", \"from\": \"data:data\", \"dropout\": 0.5, \"dropout_axis\": \"F\"},\n"
+        " \"output\": {\"class\": \"copy\", \"from\": \"drop\"}\n"
+        "}\n}\n");
+}
+
 TEST_CASE("plain json: dims alone") {
   Plain m;
   m.copy(m.x);

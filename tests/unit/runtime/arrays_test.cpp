@@ -14,7 +14,8 @@ namespace {
 
 // A folder that goes with the test.
 struct Folder {
-  std::filesystem::path path = std::filesystem::temp_directory_path() / ("rcnc-unit-runtime-" + std::to_string(getpid()));
+  std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("rcnc-unit-runtime-" + std::to_string(getpid()));
   Folder() { std::filesystem::create_directories(path); }
   ~Folder() { std::filesystem::remove_all(path); }
   std::string operator/(const char* name) const { return (path / name).string(); }
@@ -25,7 +26,9 @@ std::string bytes_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-bool same(const at::Tensor& a, const at::Tensor& b) { return a.scalar_type() == b.scalar_type() && a.sizes() == b.sizes() && a.equal(b); }
+bool same(const at::Tensor& a, const at::Tensor& b) {
+  return a.scalar_type() == b.scalar_type() && a.sizes() == b.sizes() && a.equal(b);
+}
 
 std::string npy_with(const std::string& header, const std::string& data) {
   std::string bytes("\x93NUMPY\x01\x00", 8);
@@ -49,11 +52,14 @@ struct Source {
   DiagnosticSink sink;
   Lengths lengths{dims.batch()};
   Dim batch = dims.batch();
-  Dim time = dims.declare("time", DimKind::spatial, std::nullopt), labels = dims.declare("labels", DimKind::spatial, std::nullopt);
+  Dim time = dims.declare("time", DimKind::spatial, std::nullopt),
+      labels = dims.declare("labels", DimKind::spatial, std::nullopt);
   Dim f = dims.declare("f", DimKind::feature, 2);
   ExternInput data{"data", "data", {{batch, time, f}, DType::float32, nullptr}, true, {}, {}};
   ExternInput frames{"frames", "frames", {{batch, time}, DType::int32, f}, true, {}, {}};
-  ExternInput targets{"targets", "targets", {{batch, labels}, DType::int32, nullptr}, true, std::pair<std::int64_t, std::int64_t>{3, 5}, {}};
+  ExternInput targets{
+      "targets", "targets", {{batch, labels}, DType::int32, nullptr}, true, std::pair<std::int64_t, std::int64_t>{3, 5},
+      {}};
 
   bool declare(InputOptions options, std::vector<ExternInput> externs) {
     inputs.emplace(std::move(options), batch, known, lengths, sink);
@@ -64,7 +70,9 @@ struct Source {
     at::Tensor l = lengths.of(d).value;
     return {l.data_ptr<std::int64_t>(), l.data_ptr<std::int64_t>() + l.numel()};
   }
-  std::string error() const { return sink.items().empty() ? "" : format_message(sink.items().back().kind, sink.items().back().args); }
+  std::string error() const {
+    return sink.items().empty() ? "" : format_message(sink.items().back().kind, sink.items().back().args);
+  }
   std::optional<Inputs> inputs;
 };
 
@@ -73,9 +81,13 @@ InputOptions given(std::vector<std::string> data) { return {std::move(data), {},
 }  // namespace
 
 TEST_CASE("npy: all dtypes and shapes survive") {
-  for (at::ScalarType dtype : {at::kBool, at::kByte, at::kChar, at::kShort, at::kInt, at::kLong, at::kHalf, at::kFloat, at::kDouble})
+  for (at::ScalarType dtype :
+       {at::kBool, at::kByte, at::kChar, at::kShort, at::kInt, at::kLong, at::kHalf, at::kFloat, at::kDouble})
     for (std::vector<std::int64_t> shape : {std::vector<std::int64_t>{}, {3}, {2, 3}, {0, 4}, {2, 1, 5}}) {
-      at::Tensor t = at::arange(60, at::TensorOptions(at::kDouble)).narrow(0, 1, at::empty(shape).numel()).reshape(shape).to(dtype);
+      at::Tensor t = at::arange(60, at::TensorOptions(at::kDouble))
+                         .narrow(0, 1, at::empty(shape).numel())
+                         .reshape(shape)
+                         .to(dtype);
       CHECK(same(parse_npy(npy_bytes(t)), t));
     }
 }
@@ -85,22 +97,31 @@ TEST_CASE("npy: Fortran order, other int types, damage") {
   for (float v : {1.F, 2.F, 3.F, 4.F, 5.F, 6.F}) data.append(reinterpret_cast<const char*>(&v), 4);
   at::Tensor t = parse_npy(npy_with("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }\n", data));
   CHECK(same(t, at::tensor({1.F, 3.F, 5.F, 2.F, 4.F, 6.F}).reshape({2, 3})));
-  CHECK(same(parse_npy(npy_with("{'descr': '<u2', 'fortran_order': False, 'shape': (2,), }\n", std::string("\x01\x00\xff\xff", 4))),
+  CHECK(same(parse_npy(npy_with("{'descr': '<u2', 'fortran_order': False, 'shape': (2,), }\n",
+                                std::string("\x01\x00\xff\xff", 4))),
              at::tensor({1, 65535}, at::kInt)));
   CHECK(error_of("PK") == "this is no NumPy array");
-  CHECK(error_of(npy_with("{'descr': '<f4', 'fortran_order': False, 'shape': (7,), }\n", data)) == "the array is cut off");
-  CHECK(error_of(npy_with("{'descr': '>f4', 'fortran_order': False, 'shape': (6,), }\n", data)).starts_with("the array is big endian"));
-  CHECK(error_of(npy_with("{'descr': '<U3', 'fortran_order': False, 'shape': (1,), }\n", data)).starts_with("arrays of dtype `<U3`"));
-  CHECK(error_of(npy_with("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }\n", data)).starts_with("a structured array"));
+  CHECK(error_of(npy_with("{'descr': '<f4', 'fortran_order': False, 'shape': (7,), }\n", data)) ==
+        "the array is cut off");
+  CHECK(error_of(npy_with("{'descr': '>f4', 'fortran_order': False, 'shape': (6,), }\n", data))
+            .starts_with("the array is big endian"));
+  CHECK(error_of(npy_with("{'descr': '<U3', 'fortran_order': False, 'shape': (1,), }\n", data))
+            .starts_with("arrays of dtype `<U3`"));
+  CHECK(error_of(npy_with("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }\n", data))
+            .starts_with("a structured array"));
   CHECK(error_of(npy_with("{'descr': '<f4', 'shape': ", data)) == "the header of the array is damaged");
-  CHECK(error_of(npy_with("{'descr': '<u8', 'fortran_order': False, 'shape': (1,), }\n", std::string(8, '\xff'))).ends_with("does not fit into int64"));
-  CHECK(error_of(npy_with("{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296, 4294967296), }\n", "")) == "the array is too large");
+  CHECK(error_of(npy_with("{'descr': '<u8', 'fortran_order': False, 'shape': (1,), }\n", std::string(8, '\xff')))
+            .ends_with("does not fit into int64"));
+  CHECK(error_of(npy_with("{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296, 4294967296), }\n",
+                          "")) == "the array is too large");
 }
 
 TEST_CASE("npz: round trip, same bytes, clear errors") {
   Folder folder;
-  std::vector<std::pair<std::string, at::Tensor>> arrays{{"x", at::arange(6, at::TensorOptions(at::kFloat)).reshape({2, 3})},
-                                                         {"x/length/time", at::tensor({3, 1}, at::kInt)}, {"empty", at::zeros({0})}};
+  std::vector<std::pair<std::string, at::Tensor>> arrays{
+      {"x", at::arange(6, at::TensorOptions(at::kFloat)).reshape({2, 3})},
+      {"x/length/time", at::tensor({3, 1}, at::kInt)},
+      {"empty", at::zeros({0})}};
   std::string path = folder / "a.npz";
   write_npz(path, arrays);
   std::string first = bytes_of(path);
@@ -112,14 +133,17 @@ TEST_CASE("npz: round trip, same bytes, clear errors") {
   CHECK_THROWS_WITH_AS(file.read("y"), ("`" + path + "`: there is no array `y`").c_str(), ArrayFileError);
   CHECK_THROWS_WITH_AS(NpzFile("missing.npz"), "`missing.npz`: No such file or directory", ArrayFileError);
   std::ofstream(folder / "b.npz") << "no zip";
-  CHECK_THROWS_WITH_AS(NpzFile(folder / "b.npz"), ("`" + (folder / "b.npz") + "`: this is no .npz archive").c_str(), ArrayFileError);
+  CHECK_THROWS_WITH_AS(NpzFile(folder / "b.npz"), ("`" + (folder / "b.npz") + "`: this is no .npz archive").c_str(),
+                       ArrayFileError);
   CHECK_THROWS_AS(write_npz(folder / "none/a.npz", arrays), ArrayFileError);
-  CHECK_THROWS_WITH_AS(NpzFile(folder.path.string()), ("`" + folder.path.string() + "`: this is a folder").c_str(), ArrayFileError);
+  CHECK_THROWS_WITH_AS(NpzFile(folder.path.string()), ("`" + folder.path.string() + "`: this is a folder").c_str(),
+                       ArrayFileError);
 }
 
 TEST_CASE("literals: ragged lists are sequences") {
   Source s;
-  REQUIRE(s.declare(given({"data=[[[1, 2], [3, 4]], [[5, 6]]]", "frames=[[0, 1], [1]]"}), {s.data, s.frames, s.targets}));
+  REQUIRE(
+      s.declare(given({"data=[[[1, 2], [3, 4]], [[5, 6]]]", "frames=[[0, 1], [1]]"}), {s.data, s.frames, s.targets}));
   CHECK(s.lengths.batch() == 2);
   CHECK(s.lengths_of(s.time) == std::vector<std::int64_t>{2, 1});
   CHECK(same(s.get(s.data).value, at::tensor({1.F, 2.F, 3.F, 4.F, 5.F, 6.F, 0.F, 0.F}).reshape({2, 2, 2})));
@@ -132,7 +156,8 @@ TEST_CASE("literals: errors") {
     CHECK_FALSE(s.declare(given(std::move(data)), {s.data, s.frames, s.targets}));
     return s.error();
   };
-  CHECK(error({"frames=[[0, 2]]"}) == "input `frames`: the value 2 at batch=0, time=1 is no index of `f`, which has size 2");
+  CHECK(error({"frames=[[0, 2]]"}) ==
+        "input `frames`: the value 2 at batch=0, time=1 is no index of `f`, which has size 2");
   CHECK(error({"frames=[0]"}) == "input `frames`: the lists are not nested as deep as the dims [batch, time]");
   CHECK(error({"frames=[[[0]]]"}) == "input `frames`: the lists are nested deeper than the dims [batch, time]");
   CHECK(error({"frames=[[0.5]]"}) == "input `frames`: the data is floats, declared is int32");
@@ -143,15 +168,21 @@ TEST_CASE("literals: errors") {
   CHECK(error({"frames=[[0, 1], [1]]", "data=[[[1, 2]]]"}) == "input `frames`: it has 2 sequences, `data` has 1");
   CHECK(error({"frame=[[0, 1], [1]]"}) == "there is no input `frame`");
   CHECK(error({"frames"}) == "`--data frames`: it should be `NAME=FILE`, `NAME=FILE:KEY` or `NAME=[...]`");
-  CHECK(error({"targets=[[5000000000]]"}) == "input `targets`: the value 5000000000 at batch=0, labels=0 does not fit into int32");
+  CHECK(error({"targets=[[5000000000]]"}) ==
+        "input `targets`: the value 5000000000 at batch=0, labels=0 does not fit into int32");
   CHECK(error({"frames=missing.npz"}) == "input `frames`: `missing.npz`: No such file or directory");
 }
 
 TEST_CASE("files: keys, lengths, and what they do not say") {
   Folder folder;
   std::string path = folder / "in.npz";
-  write_npz(path, {{"x", at::ones({2, 5, 2})}, {"x/length/time", at::tensor({1, 3}, at::kInt)}, {"full", at::ones({2, 3, 2})}, {"bad", at::ones({2, 3, 2})},
-                   {"bad/length/time", at::tensor({1, 4}, at::kInt)}, {"other", at::ones({2, 3, 2})}, {"other/length/tme", at::tensor({1, 3}, at::kInt)}});
+  write_npz(path, {{"x", at::ones({2, 5, 2})},
+                   {"x/length/time", at::tensor({1, 3}, at::kInt)},
+                   {"full", at::ones({2, 3, 2})},
+                   {"bad", at::ones({2, 3, 2})},
+                   {"bad/length/time", at::tensor({1, 4}, at::kInt)},
+                   {"other", at::ones({2, 3, 2})},
+                   {"other/length/tme", at::tensor({1, 3}, at::kInt)}});
   Source s;
   REQUIRE(s.declare(given({"data=" + path + ":x"}), {s.data, s.frames}));
   CHECK(s.lengths_of(s.time) == std::vector<std::int64_t>{1, 3});

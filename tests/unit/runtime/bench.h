@@ -24,7 +24,9 @@ inline const std::vector<Layout> kLayouts = {{false, 0}, {true, 0}, {false, 1e3}
 
 class Bench {
  public:
-  explicit Bench(std::int64_t batch_size = 2, Layout layout_used = {}) : layout(layout_used) { run.lengths.set_batch(batch_size); }
+  explicit Bench(std::int64_t batch_size = 2, Layout layout_used = {}) : layout(layout_used) {
+    run.lengths.set_batch(batch_size);
+  }
 
   DimTable dims;
   RunState run{dims.batch()};
@@ -62,8 +64,8 @@ class Bench {
     return values;
   }
 
-  std::vector<Tensor> call(std::string_view name, std::vector<Operand> inputs, std::vector<std::pair<std::string_view, Value>> attrs,
-                           std::vector<TensorType> outputs) {
+  std::vector<Tensor> call(std::string_view name, std::vector<Operand> inputs,
+                           std::vector<std::pair<std::string_view, Value>> attrs, std::vector<TensorType> outputs) {
     OpInfo info{name, {}, "", "", nullptr};
     OpNode node;
     node.op = &info;
@@ -76,7 +78,8 @@ class Bench {
     KernelCall kernel_call(node, run, sink);
     return kernel(kernel_call);
   }
-  Tensor call1(std::string_view name, std::vector<Operand> inputs, std::vector<std::pair<std::string_view, Value>> attrs, TensorType output) {
+  Tensor call1(std::string_view name, std::vector<Operand> inputs,
+               std::vector<std::pair<std::string_view, Value>> attrs, TensorType output) {
     return call(name, std::move(inputs), std::move(attrs), {std::move(output)}).at(0);
   }
 
@@ -86,7 +89,8 @@ class Bench {
     return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
   }
 
-  // Gradients of the sum of the valid entries of `tensors`, each weighted by its place, for all leaves; 0 in the padding.
+  // Gradients of the sum of the valid entries of `tensors`, each weighted by its place, for all leaves; 0 in the
+  // padding.
   std::vector<double> gradients(const std::vector<Tensor>& tensors) {
     at::Tensor total = at::zeros({}, at::TensorOptions(at::kDouble));
     for (const Tensor& tensor : tensors) {
@@ -94,7 +98,8 @@ class Bench {
       at::Tensor value = aligned(eager(tensor), order);
       at::Tensor padding = run.lengths.padding(order);
       if (padding.defined()) value = value.masked_fill(padding, 0);
-      at::Tensor weights = at::arange(1, value.numel() + 1, at::TensorOptions(at::kDouble)).cos().reshape(value.sizes());
+      at::Tensor weights =
+          at::arange(1, value.numel() + 1, at::TensorOptions(at::kDouble)).cos().reshape(value.sizes());
       total = total + (value.to(at::kDouble) * weights).sum();
     }
     std::vector<double> result;
@@ -110,7 +115,9 @@ class Bench {
     return result;
   }
 
-  std::string error() const { return sink.items().empty() ? "" : format_message(sink.items().back().kind, sink.items().back().args); }
+  std::string error() const {
+    return sink.items().empty() ? "" : format_message(sink.items().back().kind, sink.items().back().args);
+  }
 
  private:
   std::vector<Axes> leaf_axes_;
@@ -138,7 +145,8 @@ class Bench {
   }
 };
 
-inline void check_close(const std::vector<double>& actual, const std::vector<double>& expected, double tolerance = 1e-5) {
+inline void check_close(const std::vector<double>& actual, const std::vector<double>& expected,
+                        double tolerance = 1e-5) {
   REQUIRE(actual.size() == expected.size());
   for (std::size_t i = 0; i < actual.size(); ++i) {
     CAPTURE(i);
@@ -152,6 +160,8 @@ inline Value dim_list(const std::vector<Dim>& dims) {
   return Value(std::move(list));
 }
 
-inline TensorType type(Axes axes, DType dtype = DType::float32, Dim sparse = nullptr) { return {std::move(axes), dtype, sparse}; }
+inline TensorType type(Axes axes, DType dtype = DType::float32, Dim sparse = nullptr) {
+  return {std::move(axes), dtype, sparse};
+}
 
 }  // namespace rcn::test

@@ -18,7 +18,8 @@ TEST_CASE("dot: a weight with one dim twice is reduced over its first occurrence
   Tensor x = b.make({d}, {1, 1}), w = b.make({d, d}, {1, 2, 0, 1});
   CHECK(b.values(b.call1("dot", {x, w}, {{"axes", dim_list({d})}}, type({d}))) == std::vector<double>{1, 3});
   CHECK(b.values(b.call1("dot", {w, x}, {{"axes", dim_list({d})}}, type({d}))) == std::vector<double>{1, 3});
-  CHECK(b.values(b.call1("linear", {x, w}, {{"in_dim", d}, {"out_dim", d}, {"with_bias", false}}, type({d}))) == std::vector<double>{1, 3});
+  CHECK(b.values(b.call1("linear", {x, w}, {{"in_dim", d}, {"out_dim", d}, {"with_bias", false}}, type({d}))) ==
+        std::vector<double>{1, 3});
 }
 
 TEST_CASE("dot: batch dims, outer dims and several reduced dims") {
@@ -35,7 +36,8 @@ TEST_CASE("dot: batch dims, outer dims and several reduced dims") {
         for (std::size_t ni = 0; ni < 3; ++ni) {
           double sum = 0;
           for (std::size_t ki = 0; ki < 2; ++ki)
-            for (std::size_t li = 0; li < 2; ++li) sum += av[((bi * 2 + mi) * 2 + ki) * 2 + li] * bv[((li * 2 + bi) * 3 + ni) * 2 + ki];
+            for (std::size_t li = 0; li < 2; ++li)
+              sum += av[((bi * 2 + mi) * 2 + ki) * 2 + li] * bv[((li * 2 + bi) * 3 + ni) * 2 + ki];
           expected.push_back(sum);
         }
     check_close(b.values(result), expected, 1e-12);
@@ -48,10 +50,14 @@ TEST_CASE("merge_dims: the order is that of the list, not that of memory (C11)")
     Dim f = b.feature("f", 3), s = b.feature("s", 2);
     Tensor x = b.make({f, s}, {0, 1, 10, 11, 20, 21});
     Dim fs = b.dims.mul(f, s), sf = b.dims.mul(s, f);
-    CHECK(b.values(b.call1("merge_dims", {x}, {{"axes", dim_list({f, s})}, {"out_dim", fs}}, type({fs}))) == std::vector<double>{0, 1, 10, 11, 20, 21});
-    CHECK(b.values(b.call1("merge_dims", {x}, {{"axes", dim_list({s, f})}, {"out_dim", sf}}, type({sf}))) == std::vector<double>{0, 10, 20, 1, 11, 21});
+    CHECK(b.values(b.call1("merge_dims", {x}, {{"axes", dim_list({f, s})}, {"out_dim", fs}}, type({fs}))) ==
+          std::vector<double>{0, 1, 10, 11, 20, 21});
+    CHECK(b.values(b.call1("merge_dims", {x}, {{"axes", dim_list({s, f})}, {"out_dim", sf}}, type({sf}))) ==
+          std::vector<double>{0, 10, 20, 1, 11, 21});
     Tensor merged = b.call1("merge_dims", {x}, {{"axes", dim_list({s, f})}, {"out_dim", sf}}, type({sf}));
-    CHECK(b.values(b.call1("split_dims", {merged}, {{"axis", sf}, {"dims", dim_list({s, f})}, {"pad_to_multiples", false}}, type({s, f}))) == std::vector<double>{0, 10, 20, 1, 11, 21});
+    CHECK(b.values(b.call1("split_dims", {merged},
+                           {{"axis", sf}, {"dims", dim_list({s, f})}, {"pad_to_multiples", false}}, type({s, f}))) ==
+          std::vector<double>{0, 10, 20, 1, 11, 21});
   }
 }
 
@@ -77,7 +83,8 @@ TEST_CASE("dropout: identity while the flag is off, 0 or 2x while it is on, the 
     std::vector<double> xv = b.noise(axes, "x");
     Tensor x = b.make(axes, xv, DType::float64);
     auto drop = [&](const Axes& noise_axes) {
-      return b.values(b.call1("dropout", {x}, {{"dropout", 0.5}, {"axes", dim_list(noise_axes)}, {"always", false}}, type(axes, DType::float64)));
+      return b.values(b.call1("dropout", {x}, {{"dropout", 0.5}, {"axes", dim_list(noise_axes)}, {"always", false}},
+                              type(axes, DType::float64)));
     };
     CHECK(drop(axes) == xv);
     b.run.train = true;
@@ -123,8 +130,10 @@ TEST_CASE("reductions over dynamic axes look at valid frames only") {
     check_close(reduce("mean", {b.batch}, {time, f}), {4, -5, 3, 4, 5, -6});
     CHECK(reduce("max", {f}, {b.batch, time}) == std::vector<double>{1, 4, 5, 7, 0, 0, 0, 0, 0});
     Tensor positive = b.call1("greater", {x, 0.0}, {}, type({b.batch, time, f}, DType::bool_));
-    CHECK(b.values(b.call1("reduce", {positive}, {{"mode", "all"}, {"axes", dim_list({time})}}, type({b.batch, f}, DType::bool_))) == std::vector<double>{1, 0, 1, 0, 1, 1});
-    CHECK(b.values(b.call1("reduce", {positive}, {{"mode", "any"}, {"axes", dim_list({time})}}, type({b.batch, f}, DType::bool_))) == std::vector<double>{1, 1, 1, 0, 0, 0});
+    CHECK(b.values(b.call1("reduce", {positive}, {{"mode", "all"}, {"axes", dim_list({time})}},
+                           type({b.batch, f}, DType::bool_))) == std::vector<double>{1, 0, 1, 0, 1, 1});
+    CHECK(b.values(b.call1("reduce", {positive}, {{"mode", "any"}, {"axes", dim_list({time})}},
+                           type({b.batch, f}, DType::bool_))) == std::vector<double>{1, 1, 1, 0, 0, 0});
   }
 }
 
@@ -151,7 +160,9 @@ TEST_CASE("elementwise functions") {
   check_close(unary("gelu"), {-0.1002108, -0.1542688, 0.3457312, 2.4844758}, 1e-6);
   check_close(unary("softplus"), {0.2014133, 0.4740770, 0.9740770, 2.5788894}, 1e-6);
   check_close(unary("swish"), {-0.2736381, -0.1887703, 0.3112297, 2.3103546}, 1e-6);
-  auto binary = [&](const char* name, Operand a, Operand c, DType dtype) { return b.values(b.call1(name, {a, c}, {}, type({f}, dtype))); };
+  auto binary = [&](const char* name, Operand a, Operand c, DType dtype) {
+    return b.values(b.call1(name, {a, c}, {}, type({f}, dtype)));
+  };
   Tensor i = b.make({f}, {-7, -1, 7, 8}, DType::int32);
   CHECK(binary("floordiv", i, std::int64_t{2}, DType::int32) == std::vector<double>{-4, -1, 3, 4});
   CHECK(binary("mod", i, std::int64_t{3}, DType::int32) == std::vector<double>{2, 2, 1, 2});
@@ -160,7 +171,8 @@ TEST_CASE("elementwise functions") {
   CHECK(binary("less", i, std::int64_t{0}, DType::bool_) == std::vector<double>{1, 1, 0, 0});
   CHECK(b.values(b.call1("cast", {x}, {}, type({f}, DType::int32))) == std::vector<double>{-1, 0, 0, 2});
   Tensor negative = b.call1("less", {i, std::int64_t{0}}, {}, type({f}, DType::bool_));
-  CHECK(b.values(b.call1("where", {negative, std::int64_t{1}, std::int64_t{0}}, {}, type({f}, DType::int32))) == std::vector<double>{1, 1, 0, 0});
+  CHECK(b.values(b.call1("where", {negative, std::int64_t{1}, std::int64_t{0}}, {}, type({f}, DType::int32))) ==
+        std::vector<double>{1, 1, 0, 0});
   CHECK_THROWS_AS(binary("mod", i, std::int64_t{0}, DType::int32), EvalError);
   CHECK(b.error() == "division by zero at f=0");
 }
@@ -168,15 +180,18 @@ TEST_CASE("elementwise functions") {
 TEST_CASE("division by zero is no error in the padding") {
   Bench b;
   Dim time = b.spatial("time", {2, 1});
-  Tensor x = b.make({b.batch, time}, {4, 6, 8, 0}, DType::int32), y = b.make({b.batch, time}, {2, 3, 4, 0}, DType::int32);
-  CHECK(b.values(b.call1("floordiv", {x, y}, {}, type({b.batch, time}, DType::int32))) == std::vector<double>{2, 2, 2, 0});
+  Tensor x = b.make({b.batch, time}, {4, 6, 8, 0}, DType::int32),
+         y = b.make({b.batch, time}, {2, 3, 4, 0}, DType::int32);
+  CHECK(b.values(b.call1("floordiv", {x, y}, {}, type({b.batch, time}, DType::int32))) ==
+        std::vector<double>{2, 2, 2, 0});
 }
 
 TEST_CASE("float16 is computed in float32 and stored as float16") {
   Bench b;
   Dim f = b.feature("f", 2);
   Tensor x = b.make({f}, {1, 2}, DType::float16), w = b.make({f, f}, {1, 2, 3, 4}, DType::float16);
-  Tensor y = b.call1("linear", {x, w}, {{"in_dim", f}, {"out_dim", f}, {"with_bias", false}}, type({f}, DType::float16));
+  Tensor y =
+      b.call1("linear", {x, w}, {{"in_dim", f}, {"out_dim", f}, {"with_bias", false}}, type({f}, DType::float16));
   CHECK((eager(y).value.scalar_type() == at::kHalf));
   CHECK(b.values(y) == std::vector<double>{7, 10});
 }

@@ -52,17 +52,24 @@ struct CtcCase {
 };
 
 CtcCase run_ctc(Bench& b, bool max_approx, const std::vector<double>& shift = {}) {
-  Dim time = b.spatial("time", {4, 3, 1, 0}), labels = b.spatial("labels", {2, 0, 2, 1}), f = b.feature("f", 3), vocabulary = b.feature("v", 2);
+  Dim time = b.spatial("time", {4, 3, 1, 0}), labels = b.spatial("labels", {2, 0, 2, 1}), f = b.feature("f", 3),
+      vocabulary = b.feature("v", 2);
   Axes axes{b.batch, time, f};
   std::vector<double> values = b.noise(axes, "ctc");
   for (std::size_t i = 0; i < shift.size(); ++i) values[i] += shift[i];
-  Tensor logits = b.leaf(axes, values), targets = b.make({b.batch, labels}, {1, 1, 7, 7, 0, 1, 0, 7}, DType::int32, vocabulary);
+  Tensor logits = b.leaf(axes, values),
+         targets = b.make({b.batch, labels}, {1, 1, 7, 7, 0, 1, 0, 7}, DType::int32, vocabulary);
   CtcCase c;
   c.result = b.call1("ctc_loss", {logits, targets},
-                     {{"axis", f}, {"in_spatial_dim", time}, {"targets_spatial_dim", labels}, {"blank_index", 2}, {"max_approx", max_approx}},
+                     {{"axis", f},
+                      {"in_spatial_dim", time},
+                      {"targets_spatial_dim", labels},
+                      {"blank_index", 2},
+                      {"max_approx", max_approx}},
                      type({b.batch}, DType::float64));
   for (std::size_t t = 0; t < 4; ++t) c.first.push_back({values[t * 3], values[t * 3 + 1], values[t * 3 + 2]});
-  for (std::size_t t = 0; t < 3; ++t) c.second.push_back({values[12 + t * 3], values[12 + t * 3 + 1], values[12 + t * 3 + 2]});
+  for (std::size_t t = 0; t < 3; ++t)
+    c.second.push_back({values[12 + t * 3], values[12 + t * 3 + 1], values[12 + t * 3 + 2]});
   return c;
 }
 
@@ -74,7 +81,8 @@ TEST_CASE("ctc_loss: all alignments, no labels, no alignment, no frames") {
       CAPTURE(layout.poison);
       Bench b(4, layout);
       CtcCase c = run_ctc(b, max_approx);
-      check_close(b.values(c.result), {naive_ctc(c.first, {1, 1}, 2, max_approx), naive_ctc(c.second, {}, 2, max_approx), 0, 0}, 1e-9);
+      check_close(b.values(c.result),
+                  {naive_ctc(c.first, {1, 1}, 2, max_approx), naive_ctc(c.second, {}, 2, max_approx), 0, 0}, 1e-9);
     }
 }
 
@@ -89,7 +97,8 @@ TEST_CASE("ctc_loss: gradients are those of finite differences") {
         auto loss = [&](double delta) {
           Rows first = c.first, second = c.second;
           (i < 12 ? first[i / 3][i % 3] : second[(i - 12) / 3][i % 3]) += delta;
-          return weights[0] * naive_ctc(first, {1, 1}, 2, max_approx) + weights[1] * naive_ctc(second, {}, 2, max_approx);
+          return weights[0] * naive_ctc(first, {1, 1}, 2, max_approx) +
+                 weights[1] * naive_ctc(second, {}, 2, max_approx);
         };
         expected[i] = (loss(eps) - loss(-eps)) / (2 * eps);
       }
@@ -101,11 +110,13 @@ TEST_CASE("sparse_softmax_cross_entropy") {
   for (const Layout& layout : kLayouts) {
     Bench b(2, layout);
     Dim time = b.spatial("time", {2, 1}), f = b.feature("f", 2);
-    Tensor logits = b.make({b.batch, time, f}, {0, 0, 1, 3, 2, 0, 0, 0}), targets = b.make({b.batch, time}, {0, 1, 0, 99}, DType::int32, f);
+    Tensor logits = b.make({b.batch, time, f}, {0, 0, 1, 3, 2, 0, 0, 0}),
+           targets = b.make({b.batch, time}, {0, 1, 0, 99}, DType::int32, f);
     Tensor loss = b.call1("sparse_softmax_cross_entropy", {logits, targets}, {{"axis", f}}, type({b.batch, time}));
     check_close(b.values(loss), {std::log(2.0), std::log1p(std::exp(-2.0)), std::log1p(std::exp(-2.0)), 0});
     Tensor wrong = b.make({b.batch, time}, {0, 2, 0, 0}, DType::int32, f);
-    CHECK_THROWS_AS(b.call1("sparse_softmax_cross_entropy", {logits, wrong}, {{"axis", f}}, type({b.batch, time})), EvalError);
+    CHECK_THROWS_AS(b.call1("sparse_softmax_cross_entropy", {logits, wrong}, {{"axis", f}}, type({b.batch, time})),
+                    EvalError);
     CHECK(b.error() == "index 2 at batch=0, time=1 is out of range: `f` has size 2");
   }
 }
@@ -116,7 +127,8 @@ TEST_CASE("edit_distance") {
     Dim s = b.spatial("s", {6, 3, 0}), t = b.spatial("t", {7, 3, 2}), v = b.feature("v", 30);
     Tensor x = b.make({b.batch, s}, {1, 2, 3, 3, 4, 5, 1, 2, 3, 9, 9, 9, 9, 9, 9, 9, 9, 9}, DType::int32, v);
     Tensor y = b.make({b.batch, t}, {6, 2, 3, 3, 2, 5, 7, 1, 2, 3, 8, 8, 8, 8, 1, 1, 8, 8, 8, 8, 8}, DType::int32, v);
-    Tensor d = b.call1("edit_distance", {x, y}, {{"a_spatial_dim", s}, {"b_spatial_dim", t}}, type({b.batch}, DType::int32));
+    Tensor d =
+        b.call1("edit_distance", {x, y}, {{"a_spatial_dim", s}, {"b_spatial_dim", t}}, type({b.batch}, DType::int32));
     CHECK(b.values(d) == std::vector<double>{3, 0, 2});
   }
 }

@@ -10,7 +10,8 @@ struct Lstm {
   std::vector<Tensor> result;
 };
 
-Lstm run_lstm(Bench& b, std::vector<std::int64_t> lengths, Axes others, std::int64_t in_size, std::int64_t hidden, int direction, bool with_state) {
+Lstm run_lstm(Bench& b, std::vector<std::int64_t> lengths, Axes others, std::int64_t in_size, std::int64_t hidden,
+              int direction, bool with_state) {
   Lstm l;
   l.in = b.feature("in", in_size);
   l.out = b.feature("out", hidden);
@@ -23,19 +24,26 @@ Lstm run_lstm(Bench& b, std::vector<std::int64_t> lengths, Axes others, std::int
   state.push_back(l.out);
   y_axes.push_back(l.time);
   y_axes.push_back(l.out);
-  std::vector<Operand> inputs{b.leaf(x_axes, b.noise(x_axes, "x")), b.leaf({l.out, l.gates}, b.noise({l.out, l.gates}, "w_re")),
-                              b.leaf({l.in, l.gates}, b.noise({l.in, l.gates}, "w")), b.leaf({l.gates}, b.noise({l.gates}, "b"))};
+  std::vector<Operand> inputs{
+      b.leaf(x_axes, b.noise(x_axes, "x")), b.leaf({l.out, l.gates}, b.noise({l.out, l.gates}, "w_re")),
+      b.leaf({l.in, l.gates}, b.noise({l.in, l.gates}, "w")), b.leaf({l.gates}, b.noise({l.gates}, "b"))};
   if (with_state) {
     inputs.emplace_back(b.leaf(state, b.noise(state, "h")));
     inputs.emplace_back(b.leaf(state, b.noise(state, "c")));
   }
-  l.result = b.call("lstm", inputs, {{"in_dim", l.in}, {"out_dim", l.out}, {"spatial_dim", l.time}, {"direction", direction}, {"with_state", with_state}},
+  l.result = b.call("lstm", inputs,
+                    {{"in_dim", l.in},
+                     {"out_dim", l.out},
+                     {"spatial_dim", l.time},
+                     {"direction", direction},
+                     {"with_state", with_state}},
                     {type(y_axes, DType::float64), type(state, DType::float64), type(state, DType::float64)});
   return l;
 }
 
 // One sequence at a time, frame by frame, on the leaves of the bench; [b][n] rows for one further dim of size `inner`.
-std::vector<at::Tensor> naive(Bench& b, const std::vector<std::int64_t>& lengths, std::int64_t inner, int direction, bool with_state) {
+std::vector<at::Tensor> naive(Bench& b, const std::vector<std::int64_t>& lengths, std::int64_t inner, int direction,
+                              bool with_state) {
   const at::Tensor &x = b.leaves[0], &w_re = b.leaves[1], &w = b.leaves[2], &bias = b.leaves[3];
   std::int64_t hidden = w_re.size(0);
   std::vector<at::Tensor> ys, hs, cs;
@@ -78,20 +86,27 @@ std::vector<double> flat(const at::Tensor& t) {
 TEST_CASE("lstm: zero weights, no forget bias (C26), and the output state is fed back (N01)") {
   for (double recurrent : {0.0, 1.0}) {
     Bench b(1);
-    Dim in = b.feature("in", 1), out = b.feature("out", 1), gates = b.dims.mul(b.dims.constant(4), out), time = b.spatial("time", {3});
-    Tensor x = b.make({b.batch, time, in}, {1, 2, 3}), w = b.make({in, gates}, {0, 0, 0, 0}), w_re = b.make({out, gates}, {recurrent, 0, 0, 0});
+    Dim in = b.feature("in", 1), out = b.feature("out", 1), gates = b.dims.mul(b.dims.constant(4), out),
+        time = b.spatial("time", {3});
+    Tensor x = b.make({b.batch, time, in}, {1, 2, 3}), w = b.make({in, gates}, {0, 0, 0, 0}),
+           w_re = b.make({out, gates}, {recurrent, 0, 0, 0});
     Tensor bias = b.make({gates}, {0, 0, 0, 0}), h = b.make({b.batch, out}, {0}), c = b.make({b.batch, out}, {1});
     std::vector<TensorType> outputs{type({b.batch, time, out}), type({b.batch, out}), type({b.batch, out})};
-    auto whole = b.call("lstm", {x, w_re, w, bias, h, c}, {{"in_dim", in}, {"out_dim", out}, {"spatial_dim", time}, {"direction", 1}, {"with_state", true}}, outputs);
-    std::vector<double> expected = recurrent == 0 ? std::vector<double>{0.231059, 0.122459, 0.062177} : std::vector<double>{0.231059, 0.174154, 0.130865};
+    auto whole = b.call(
+        "lstm", {x, w_re, w, bias, h, c},
+        {{"in_dim", in}, {"out_dim", out}, {"spatial_dim", time}, {"direction", 1}, {"with_state", true}}, outputs);
+    std::vector<double> expected = recurrent == 0 ? std::vector<double>{0.231059, 0.122459, 0.062177}
+                                                  : std::vector<double>{0.231059, 0.174154, 0.130865};
     check_close(b.values(whole[0]), expected, 1e-5);
     check_close(b.values(whole[2]), {recurrent == 0 ? 0.125 : 0.267965}, 1e-5);
     // Step by step.
     Dim one = b.dims.single_step();
     for (int t = 0; t < 3; ++t) {
       Tensor frame = b.make({b.batch, in}, {1.0 + t});
-      auto step = b.call("lstm", {frame, w_re, w, bias, h, c}, {{"in_dim", in}, {"out_dim", out}, {"spatial_dim", one}, {"direction", 1}, {"with_state", true}},
-                         {type({b.batch, out}), type({b.batch, out}), type({b.batch, out})});
+      auto step =
+          b.call("lstm", {frame, w_re, w, bias, h, c},
+                 {{"in_dim", in}, {"out_dim", out}, {"spatial_dim", one}, {"direction", 1}, {"with_state", true}},
+                 {type({b.batch, out}), type({b.batch, out}), type({b.batch, out})});
       h = step[1];
       c = step[2];
       check_close(b.values(step[0]), {expected[static_cast<std::size_t>(t)]}, 1e-5);
@@ -120,7 +135,8 @@ TEST_CASE("lstm: values and gradients, both directions, zero length, any padding
           std::vector<double> actual = b.gradients(l.result);
           at::Tensor total = at::zeros({}, at::TensorOptions(at::kDouble));
           for (const at::Tensor& e : expected)
-            total = total + (e.reshape({-1}) * at::arange(1, e.numel() + 1, at::TensorOptions(at::kDouble)).cos()).sum();
+            total =
+                total + (e.reshape({-1}) * at::arange(1, e.numel() + 1, at::TensorOptions(at::kDouble)).cos()).sum();
           std::vector<double> wanted;
           for (const at::Tensor& g : torch::autograd::grad({total}, b.leaves, {}, true, false, true)) {
             std::vector<double> part = flat(g);

@@ -1,4 +1,5 @@
-// Nothing in the padding, nan included, reaches a valid frame or a gradient; the order of axes in memory does not matter.
+// Nothing in the padding, nan included, reaches a valid frame or a gradient; the order of axes in memory does not
+// matter.
 #include <cmath>
 #include <optional>
 
@@ -39,7 +40,11 @@ void check_independent(std::int64_t batch, Program program) {
 }
 
 struct Dims {
-  explicit Dims(Bench& b) : time(b.spatial("time", {3, 0, 2})), other(b.spatial("other", {1, 4, 2})), f(b.feature("f", 3)), g(b.feature("g", 2)) {}
+  explicit Dims(Bench& b)
+      : time(b.spatial("time", {3, 0, 2})),
+        other(b.spatial("other", {1, 4, 2})),
+        f(b.feature("f", 3)),
+        g(b.feature("g", 2)) {}
   Dim time, other, f, g;
 };
 
@@ -51,7 +56,8 @@ TEST_CASE("linear, layer_norm and broadcasts of parameters") {
   check_independent(3, [](Bench& b) {
     Dims d(b);
     Axes axes{b.batch, d.time, d.f};
-    Tensor x = b.leaf(axes, b.noise(axes, "x")), w = b.leaf({d.f, d.g}, b.noise({d.f, d.g}, "w")), bias = b.leaf({d.g}, {1, 2});
+    Tensor x = b.leaf(axes, b.noise(axes, "x")), w = b.leaf({d.f, d.g}, b.noise({d.f, d.g}, "w")),
+           bias = b.leaf({d.g}, {1, 2});
     Tensor scale = b.leaf({d.f}, {1, 2, 3}), shift = b.leaf({d.f}, {0, 1, 2}), one = b.leaf({}, {0.5});
     Tensor y = b.call1("layer_norm", {x, scale, shift}, {{"in_dim", d.f}, {"eps", 1e-6}}, wide(axes));
     y = b.call1("mul", {y, scale}, {}, wide(axes));
@@ -59,7 +65,8 @@ TEST_CASE("linear, layer_norm and broadcasts of parameters") {
     // Infinite gradients where the padding is 0.
     Tensor s = b.call1("sqrt", {b.call1("abs", {x}, {}, wide(axes))}, {}, wide(axes));
     y = b.call1("add", {y, s}, {}, wide(axes));
-    return std::vector<Tensor>{b.call1("linear", {y, w, bias}, {{"in_dim", d.f}, {"out_dim", d.g}, {"with_bias", true}}, wide({b.batch, d.time, d.g}))};
+    return std::vector<Tensor>{b.call1("linear", {y, w, bias}, {{"in_dim", d.f}, {"out_dim", d.g}, {"with_bias", true}},
+                                       wide({b.batch, d.time, d.g}))};
   });
 }
 
@@ -68,7 +75,9 @@ TEST_CASE("lookup of sparse values") {
     Dims d(b);
     Tensor labels = b.make({b.batch, d.time}, {0, 1, 2, 9, 9, 9, 2, 2, 9}, DType::int32, d.f);
     Tensor w = b.leaf({d.f, d.g}, b.noise({d.f, d.g}, "w")), bias = b.leaf({d.g}, {1, 2});
-    return std::vector<Tensor>{b.call1("linear", {labels, w, bias}, {{"in_dim", d.f}, {"out_dim", d.g}, {"with_bias", true}}, wide({b.batch, d.time, d.g}))};
+    return std::vector<Tensor>{b.call1("linear", {labels, w, bias},
+                                       {{"in_dim", d.f}, {"out_dim", d.g}, {"with_bias", true}},
+                                       wide({b.batch, d.time, d.g}))};
   });
 }
 
@@ -92,9 +101,13 @@ TEST_CASE("reductions of every mode") {
       Dims d(b);
       Axes axes{b.batch, d.time, d.f};
       Tensor x = b.leaf(axes, b.noise(axes, "x"));
-      auto reduce = [&](Axes over, Axes rest) { return b.call1("reduce", {x}, {{"mode", mode}, {"axes", dim_list(over)}}, wide(rest)); };
-      std::vector<Tensor> results{reduce({b.batch, d.time}, {d.f}), reduce({d.f}, {b.batch, d.time}), reduce({b.batch, d.time, d.f}, {}), reduce({b.batch}, {d.time, d.f})};
-      if (std::string(mode) == "sum" || std::string(mode) == "mean") results.push_back(reduce({d.time}, {b.batch, d.f}));
+      auto reduce = [&](Axes over, Axes rest) {
+        return b.call1("reduce", {x}, {{"mode", mode}, {"axes", dim_list(over)}}, wide(rest));
+      };
+      std::vector<Tensor> results{reduce({b.batch, d.time}, {d.f}), reduce({d.f}, {b.batch, d.time}),
+                                  reduce({b.batch, d.time, d.f}, {}), reduce({b.batch}, {d.time, d.f})};
+      if (std::string(mode) == "sum" || std::string(mode) == "mean")
+        results.push_back(reduce({d.time}, {b.batch, d.f}));
       return results;
     });
   }
@@ -105,15 +118,26 @@ TEST_CASE("gather, slice, pad, concat, split_dims, expand_dims") {
     Dims d(b);
     Axes axes{b.batch, d.time, d.f}, more{b.batch, d.other, d.f};
     Tensor x = b.leaf(axes, b.noise(axes, "x")), y = b.leaf(more, b.noise(more, "y")), v = b.leaf({d.f}, {1, 2, 3});
-    Dim joined = b.dims.add(d.time, d.other), out = b.fresh("out"), longer = b.dims.add(d.time, b.dims.constant(2)), chunks = b.dims.ceildiv(d.time, d.g);
+    Dim joined = b.dims.add(d.time, d.other), out = b.fresh("out"), longer = b.dims.add(d.time, b.dims.constant(2)),
+        chunks = b.dims.ceildiv(d.time, d.g);
     std::vector<Tensor> results;
-    results.push_back(b.call1("concat", {x, y}, {{"axes", dim_list({d.time, d.other})}, {"out_dim", joined}}, wide({b.batch, joined, d.f})));
-    results.push_back(b.call1("slice", {x}, {{"axis", d.time}, {"start", -2}, {"end", None{}}, {"step", 1}, {"out_dim", out}}, wide({b.batch, out, d.f})));
-    results.push_back(b.call1("pad", {x}, {{"axis", d.time}, {"left", 0}, {"right", 2}, {"value", 5.0}, {"out_dim", longer}}, wide({b.batch, longer, d.f})));
-    results.push_back(b.call1("split_dims", {x}, {{"axis", d.time}, {"dims", dim_list({chunks, d.g})}, {"pad_to_multiples", true}, {"pad_value", 0.0}}, wide({b.batch, chunks, d.g, d.f})));
-    results.push_back(b.call1("expand_dims", {v}, {{"dims", dim_list({b.batch, d.time})}}, wide({b.batch, d.time, d.f})));
+    results.push_back(b.call1("concat", {x, y}, {{"axes", dim_list({d.time, d.other})}, {"out_dim", joined}},
+                              wide({b.batch, joined, d.f})));
+    results.push_back(b.call1("slice", {x},
+                              {{"axis", d.time}, {"start", -2}, {"end", None{}}, {"step", 1}, {"out_dim", out}},
+                              wide({b.batch, out, d.f})));
+    results.push_back(b.call1("pad", {x},
+                              {{"axis", d.time}, {"left", 0}, {"right", 2}, {"value", 5.0}, {"out_dim", longer}},
+                              wide({b.batch, longer, d.f})));
+    results.push_back(
+        b.call1("split_dims", {x},
+                {{"axis", d.time}, {"dims", dim_list({chunks, d.g})}, {"pad_to_multiples", true}, {"pad_value", 0.0}},
+                wide({b.batch, chunks, d.g, d.f})));
+    results.push_back(
+        b.call1("expand_dims", {v}, {{"dims", dim_list({b.batch, d.time})}}, wide({b.batch, d.time, d.f})));
     Tensor position = b.make({b.batch, d.other}, {2, 9, 9, 9, 0, 1, 1, 0, 2, 2, 9, 9}, DType::int32);
-    results.push_back(b.call1("gather", {v, position}, {{"axis", d.f}, {"clip_to_valid", false}}, wide({b.batch, d.other})));
+    results.push_back(
+        b.call1("gather", {v, position}, {{"axis", d.f}, {"clip_to_valid", false}}, wide({b.batch, d.other})));
     return results;
   });
 }

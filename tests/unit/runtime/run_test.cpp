@@ -71,10 +71,14 @@ TEST_CASE("run: the text report") {
   options.print = {"y"};
   CHECK(p.run(options) == 0);
   CHECK(p.out.str() ==
-        "-                     data                          [batch=2, time=3]                     float32  min=1           mean=2.5          max=4           nan=0\n"
-        "-                     scaler/w                      []                                    float32  min=3           mean=3            max=3           nan=0\n"
-        "-                     idle                          []                                    float32  min=3           mean=3            max=3           nan=0\n"
-        "model.rcn:2:3         scaler.mul                    [batch=2, time=3]                     float32  min=3           mean=7.5          max=12          nan=0\n"
+        "-                     data                          [batch=2, time=3]                     float32  min=1      "
+        "     mean=2.5          max=4           nan=0\n"
+        "-                     scaler/w                      []                                    float32  min=3      "
+        "     mean=3            max=3           nan=0\n"
+        "-                     idle                          []                                    float32  min=3      "
+        "     mean=3            max=3           nan=0\n"
+        "model.rcn:2:3         scaler.mul                    [batch=2, time=3]                     float32  min=3      "
+        "     mean=7.5          max=12          nan=0\n"
         "y  float32[batch=2, time=3 (3, 1)]\n"
         "[[3, 6, 9],\n"
         " [12]]\n"
@@ -94,8 +98,10 @@ TEST_CASE("run: JSON") {
   options.trace = "scaler.*";
   CHECK(p.run(options, 2.0, true) == 0);
   nlohmann::json json = nlohmann::json::parse(p.out.str());
-  CHECK((json["outputs"]["y"] == nlohmann::json::parse(
-      R"({"dims": ["batch", "time"], "lengths": {"time": [3, 1]}, "length_dims": {"time": ["batch"]}, "dtype": "float32", "values": [[3, 6, 9], [12]]})")));
+  CHECK((
+      json["outputs"]["y"] ==
+      nlohmann::json::parse(
+          R"({"dims": ["batch", "time"], "lengths": {"time": [3, 1]}, "length_dims": {"time": ["batch"]}, "dtype": "float32", "values": [[3, 6, 9], [12]]})")));
   CHECK((json["losses"] == nlohmann::json::parse(R"({"ce": {"sum": 30, "mean": 7.5}})")));
   CHECK((json["errors"] == nlohmann::json::parse(R"({"fer": {"sum": 10, "mean": 2.5}})")));
   CHECK((json["objective"] == 19.5));
@@ -106,7 +112,8 @@ TEST_CASE("run: JSON") {
 }
 
 TEST_CASE("run: saved results, and padding shown on request") {
-  std::string path = (std::filesystem::temp_directory_path() / ("rcnc-unit-run-" + std::to_string(getpid()) + ".npz")).string();
+  std::string path =
+      (std::filesystem::temp_directory_path() / ("rcnc-unit-run-" + std::to_string(getpid()) + ".npz")).string();
   Program p;
   EagerOptions options = with_data();
   options.save = path;
@@ -115,7 +122,8 @@ TEST_CASE("run: saved results, and padding shown on request") {
   CHECK(p.run(options) == 0);
   CHECK(p.out.str().find("[[3, 6, 9],\n [12, 0, 0]]\n") != std::string::npos);
   NpzFile file(path);
-  CHECK((file.names() == std::vector<std::string>{"y", "y/length/time", "ce", "ce/length/time", "fer", "fer/length/time"}));
+  CHECK((file.names() ==
+         std::vector<std::string>{"y", "y/length/time", "ce", "ce/length/time", "fer", "fer/length/time"}));
   CHECK(file.read("y").sum().item<double>() == 30);
   CHECK(file.read("y/length/time")[1].item<int>() == 1);
   std::filesystem::remove(path);
@@ -128,7 +136,8 @@ TEST_CASE("run: an assertion on a tensor names the first valid frame that fails"
   Params params(1, false);
   EagerBackend backend(b.run, inputs, params, b.sink, false);
   Dim time = b.spatial("time", {2, 3});
-  Tensor x = b.make({b.batch, time}, {1, 1, 0, 1, 1, 1}, DType::bool_), y = b.make({b.batch, time}, {1, 1, 0, 1, 0, 1}, DType::bool_);
+  Tensor x = b.make({b.batch, time}, {1, 1, 0, 1, 1, 1}, DType::bool_),
+         y = b.make({b.batch, time}, {1, 1, 0, 1, 0, 1}, DType::bool_);
   backend.check(x, "all good", {});
   CHECK_THROWS_AS(backend.check(y, "all good", {}), EvalError);
   CHECK(b.error() == "assertion failed at batch=1, time=1: all good");

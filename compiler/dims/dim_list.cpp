@@ -1,0 +1,21 @@
+#include "compiler/dims/dim_list.h"
+
+#include <algorithm>
+
+namespace rcn {
+
+bool contains(const std::vector<Dim>& dims, Dim d) { return std::find(dims.begin(), dims.end(), d) != dims.end(); }
+
+std::vector<Dim> without(std::vector<Dim> dims, const std::vector<Dim>& gone) {
+  for (Dim d : gone)
+    if (auto it = std::find(dims.begin(), dims.end(), d); it != dims.end()) dims.erase(it);
+  return dims;
+}
+
+std::vector<Dim> united(std::vector<Dim> a, const std::vector<Dim>& b) {
+  std::vector<Dim> more = without(b, a);
+  a.insert(a.end(), more.begin(), more.end());
+  return a;
+}
+
+}  // namespace rcn

@@ -1,0 +1,16 @@
+// Lists of dims as operations need them.
+#pragma once
+
+#include <vector>
+
+#include "compiler/dims/dim.h"
+
+namespace rcn {
+
+bool contains(const std::vector<Dim>& dims, Dim d);
+// `dims` without the first occurrence of each of `gone`.
+std::vector<Dim> without(std::vector<Dim> dims, const std::vector<Dim>& gone);
+// `a`, then what `b` has more.
+std::vector<Dim> united(std::vector<Dim> a, const std::vector<Dim>& b);
+
+}  // namespace rcn
