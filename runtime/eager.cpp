@@ -12,11 +12,10 @@ namespace rcn {
 
 struct EagerRun::State {
   EagerOptions options;
-  const SourceMap& sources;
   DiagnosticSink& sink;
   Dim batch;
   std::ostream& out;
-  std::ostream& err;
+  Trace trace;
   RunState run;
   Inputs inputs;
   Params params;
@@ -27,11 +26,10 @@ struct EagerRun::State {
   State(EagerOptions o, const SourceMap& s, DiagnosticSink& d, const DimTable& dims, const DimLengths& known,
         std::ostream& out_stream, std::ostream& err_stream)
       : options(std::move(o)),
-        sources(s),
         sink(d),
         batch(dims.batch()),
         out(out_stream),
-        err(err_stream),
+        trace(options.json ? err_stream : out_stream, s),
         run(dims.batch()),
         inputs({options.data, options.batch, options.time, options.seed}, dims.batch(), known, run.lengths, d),
         params(options.seed, options.grad),
@@ -42,8 +40,7 @@ struct EagerRun::State {
   }
 
   void observe(const Produced& p) {
-    if (options.trace && glob_match(*options.trace, p.name))
-      write_trace_line(options.json ? err : out, p, sources, run.lengths);
+    if (options.trace && glob_match(*options.trace, p.name)) trace.write(p, run.lengths);
     for (const std::string& glob : options.print) {
       if (!glob_match(glob, p.name)) continue;
       print(p.name, p.tensor);

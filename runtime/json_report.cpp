@@ -1,4 +1,5 @@
 // `--json`: the results as one object.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -11,29 +12,39 @@ namespace {
 
 std::string quoted(const std::string& text) { return nlohmann::json(text).dump(); }
 
-void write_names(std::ostream& out, const std::vector<Dim>& dims) {
+void write_names(std::ostream& out, const std::vector<std::string>& names) {
   out << '[';
-  for (std::size_t i = 0; i < dims.size(); ++i) out << (i ? ", " : "") << quoted(to_string(dims[i]));
+  for (std::size_t i = 0; i < names.size(); ++i) out << (i ? ", " : "") << quoted(names[i]);
   out << ']';
 }
 
 void write_tensor(std::ostream& out, const Tensor& tensor, Lengths& lengths, bool padding) {
-  std::vector<Dim> dims = printed_dims(tensor->type.dims, lengths), dynamic;
-  for (Dim d : dims)
-    if (d->dynamic() && d->kind != DimKind::batch) dynamic.push_back(d);
+  std::vector<Dim> dims = printed_dims(tensor->type.dims, lengths);
+  std::vector<std::string> names = shown_names(dims);
+  // Calls `write(dim, name)` between `{"NAME": ...}` for each dim that has lengths.
+  auto for_dynamic = [&](auto write) {
+    out << '{';
+    bool first = true;
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+      if (!dims[i]->dynamic() || dims[i]->kind == DimKind::batch) continue;
+      out << (first ? "" : ", ") << quoted(names[i]) << ": ";
+      write(dims[i]);
+      first = false;
+    }
+    out << '}';
+  };
   out << "{\"dims\": ";
-  write_names(out, dims);
-  out << ", \"lengths\": {";
-  for (std::size_t i = 0; i < dynamic.size(); ++i) {
-    out << (i ? ", " : "") << quoted(to_string(dynamic[i])) << ": ";
-    write_array(out, shown_lengths(dynamic[i], dims, lengths).value, ListStyle::json);
-  }
-  out << "}, \"length_dims\": {";
-  for (std::size_t i = 0; i < dynamic.size(); ++i) {
-    out << (i ? ", " : "") << quoted(to_string(dynamic[i])) << ": ";
-    write_names(out, shown_lengths(dynamic[i], dims, lengths).axes);
-  }
-  out << "}, \"dtype\": " << quoted(std::string(to_string(tensor->type.dtype)));
+  write_names(out, names);
+  out << ", \"lengths\": ";
+  for_dynamic([&](Dim d) { write_array(out, shown_lengths(d, dims, lengths).value, ListStyle::json); });
+  out << ", \"length_dims\": ";
+  for_dynamic([&](Dim d) {
+    std::vector<std::string> over;
+    for (Dim l : shown_lengths(d, dims, lengths).axes)
+      over.push_back(names[static_cast<std::size_t>(std::find(dims.begin(), dims.end(), l) - dims.begin())]);
+    write_names(out, over);
+  });
+  out << ", \"dtype\": " << quoted(std::string(to_string(tensor->type.dtype)));
   if (Dim sparse = tensor->type.sparse_dim) {
     out << ", \"sparse_dim\": " << quoted(to_string(sparse));
     if (sparse->size) out << ", \"sparse_size\": " << *sparse->size;

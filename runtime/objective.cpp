@@ -4,16 +4,16 @@ namespace rcn {
 
 namespace {
 
-// The dims that RETURNN counts as frames.
+// What RETURNN counts as frames: entries of the batch, each as long as its first dynamic dim says. Static dims are
+// summed over.
 Axes frame_axes(const std::vector<Dim>& dims, Dim batch) {
   Axes result;
   if (contains(dims, batch)) result.push_back(batch);
-  for (bool dynamic : {true, false})
-    for (Dim d : dims)
-      if (d != batch && d->kind == DimKind::spatial && d->dynamic() == dynamic) {
-        result.push_back(d);
-        return result;
-      }
+  for (Dim d : dims)
+    if (d != batch && d->dynamic()) {
+      result.push_back(d);
+      break;
+    }
   return result;
 }
 

@@ -14,8 +14,7 @@ struct Score {
   Tensor tensor;
   double sum = 0;   // over valid frames (and over all other dims)
   double mean = 0;  // sum / frames, or by custom_inv_norm_factor: what RETURNN shows
-  double frames =
-      0;  // valid frames: entries of the batch, times the first dynamic dim (or else the first static spatial one)
+  double frames = 0;  // entries of the batch, each as long as its first dynamic dim says
 };
 
 struct Gradient {

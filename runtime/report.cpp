@@ -83,19 +83,23 @@ void write_table(std::ostream& out, const std::vector<std::vector<std::string>>&
 
 }  // namespace
 
-void write_trace_line(std::ostream& out, const Produced& produced, const SourceMap& sources, Lengths& lengths) {
+void Trace::write(const Produced& produced, Lengths& lengths) {
   const Tensor& tensor = produced.tensor;
   Stats s = statistics(eager(tensor), lengths);
-  std::string dtype(to_string(tensor->type.dtype));
-  out << columns({{position(produced.span, sources), 20},
-                  {produced.name, 28},
-                  {dims_only(tensor->type, lengths), 36},
-                  {dtype, 7},
-                  {"min=" + (s.count > s.nans ? short_number(s.min) : "-"), 14},
-                  {"mean=" + (s.count > s.nans ? short_number(s.mean) : "-"), 16},
-                  {"max=" + (s.count > s.nans ? short_number(s.max) : "-"), 14},
-                  {"nan=" + std::to_string(s.nans), 0}})
-      << std::endl;  // one line as each operation runs, also into a pipe
+  auto number = [&](const char* name, double value) { return name + (s.count > s.nans ? short_number(value) : "-"); };
+  std::vector<std::string> cells{position(produced.span, sources_), produced.name, dims_only(tensor->type, lengths),
+                                 std::string(to_string(tensor->type.dtype))};
+  std::vector<std::pair<std::string, std::size_t>> row;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    // Lines are written as operations run, so a column only grows, and one very long entry does not widen it.
+    widths_[i] = std::max(widths_[i], std::min<std::size_t>(cells[i].size(), 60));
+    row.emplace_back(cells[i], widths_[i]);
+  }
+  row.insert(row.end(), {{number("min=", s.min), 14},
+                         {number("mean=", s.mean), 16},
+                         {number("max=", s.max), 14},
+                         {"nan=" + std::to_string(s.nans), 0}});
+  out_ << columns(row) << std::endl;  // at once, also into a pipe
 }
 
 void write_printed(std::ostream& out, const std::string& name, const Tensor& tensor, Lengths& lengths, bool padding) {
@@ -147,10 +151,12 @@ void save_results(const std::string& path, const std::vector<MarkedTensor>& mark
   std::vector<std::pair<std::string, at::Tensor>> arrays;
   for (const MarkedTensor& m : marks) {
     arrays.emplace_back(m.mark.name, shown_values(m.tensor, lengths));
-    for (Dim d : m.tensor->type.dims)
-      if (d->dynamic() && d->kind != DimKind::batch)
-        arrays.emplace_back(m.mark.name + "/length/" + to_string(d),
-                            shown_lengths(d, m.tensor->type.dims, lengths).value.to(at::kInt));
+    std::vector<Dim> dims = printed_dims(m.tensor->type.dims, lengths);
+    std::vector<std::string> names = shown_names(dims);
+    for (std::size_t i = 0; i < dims.size(); ++i)
+      if (dims[i]->dynamic() && dims[i]->kind != DimKind::batch)
+        arrays.emplace_back(m.mark.name + "/length/" + names[i],
+                            shown_lengths(dims[i], dims, lengths).value.to(at::kInt));
   }
   write_npz(path, arrays);
 }

@@ -1,6 +1,7 @@
 // The results of a run on stdout and in files.
 #pragma once
 
+#include <array>
 #include <iosfwd>
 #include <string>
 #include <vector>
@@ -14,8 +15,18 @@ namespace rcn {
 // `*` any characters, `?` one; the whole name must fit.
 bool glob_match(std::string_view pattern, std::string_view name);
 
-// One line: position, name, dims with sizes, dtype, min, mean, max and number of nans over valid frames.
-void write_trace_line(std::ostream& out, const Produced& produced, const SourceMap& sources, Lengths& lengths);
+// One line for each tensor as it is made: position, name, dims with sizes, dtype, min, mean, max and number of nans
+// over valid frames.
+class Trace {
+ public:
+  Trace(std::ostream& out, const SourceMap& sources) : out_(out), sources_(sources) {}
+  void write(const Produced& produced, Lengths& lengths);
+
+ private:
+  std::ostream& out_;
+  const SourceMap& sources_;
+  std::array<std::size_t, 4> widths_{20, 28, 36, 7};
+};
 
 // A whole tensor after a line with its name and type.
 void write_printed(std::ostream& out, const std::string& name, const Tensor& tensor, Lengths& lengths, bool padding);

@@ -1,9 +1,11 @@
 #include "runtime/view.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <ostream>
+#include <unordered_map>
 
 namespace rcn {
 
@@ -41,6 +43,32 @@ std::vector<Dim> printed_dims(const std::vector<Dim>& dims, Lengths& lengths) {
   return result;
 }
 
+std::vector<std::string> shown_names(const std::vector<Dim>& dims) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    std::string name = to_string(dims[i]);
+    std::size_t others = 0;  // earlier ones of the name that are other dims
+    for (std::size_t k = 0; k < i; ++k)
+      if (dims[k] != dims[i] && to_string(dims[k]) == name) ++others;
+    names.push_back(others ? name + "#" + std::to_string(others + 1) : name);
+  }
+  return names;
+}
+
+std::vector<std::string> shown_names(const std::vector<Dim>& dims) {
+  std::vector<std::string> names;
+  std::unordered_map<std::string, std::vector<Dim>> seen;
+  for (Dim d : dims) {
+    std::string name = to_string(d);
+    std::vector<Dim>& same = seen[name];
+    auto it = std::find(same.begin(), same.end(), d);
+    std::size_t number = static_cast<std::size_t>(it - same.begin()) + 1;
+    if (it == same.end()) same.push_back(d);
+    names.push_back(number == 1 ? name : name + "#" + std::to_string(number));
+  }
+  return names;
+}
+
 Named shown_lengths(Dim dim, const std::vector<Dim>& dims, Lengths& lengths) {
   Axes over;
   for (Dim l : lengths.of(dim).axes)
@@ -51,9 +79,10 @@ Named shown_lengths(Dim dim, const std::vector<Dim>& dims, Lengths& lengths) {
 std::string sized_type(const TensorType& type, Lengths& lengths, bool with_lengths) {
   std::string text = type.sparse_dim ? "index(" + to_string(type.sparse_dim) + ")" : std::string(to_string(type.dtype));
   text += "[";
+  std::vector<std::string> names = shown_names(type.dims);
   for (std::size_t i = 0; i < type.dims.size(); ++i) {
     Dim d = type.dims[i];
-    text += (i ? ", " : "") + to_string(d) + "=" + std::to_string(lengths.extent(d));
+    text += (i ? ", " : "") + names[i] + "=" + std::to_string(lengths.extent(d));
     if (!with_lengths || !lengths.padding(type.dims, {d}).defined()) continue;
     at::Tensor flat = shown_lengths(d, type.dims, lengths).value.reshape({-1});
     text += " (";

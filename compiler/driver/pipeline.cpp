@@ -122,7 +122,7 @@ std::string compile(Session& session) {
     StageTimer timer(session, "graph passes");
     layers = drop_dead(graph);
     verify_or_throw(graph, layers, "drop_dead");
-    assign_names(layers);
+    assign_names(layers, graph.entries);
     verify_or_throw(graph, layers, "assign_names");
     add_order_anchor(graph, layers);
     verify_or_throw(graph, layers, "add_order_anchor");

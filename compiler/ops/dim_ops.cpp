@@ -67,7 +67,7 @@ void lower_dim_value(Lowering& l) { l.result(l.longest(l.node().dim("dim"))); }
 // A dim without a length gets that of in_dim; one with a length is a claim.
 Dim renamed_dim(OpCall& call, Dim in) {
   if (!call.given(2)) {
-    Dim fresh = call.dims().declare(to_string(in), in->kind, in->size);
+    Dim fresh = call.dims().declare("new_" + to_string(in), in->kind, in->size);
     if (in->dynamic()) {
       std::vector<Dim> over = call.context().lengths.length_dims(in);
       call.context().lengths.define(fresh, over);

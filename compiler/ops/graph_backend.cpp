@@ -130,7 +130,10 @@ Tensor GraphBackend::input(const ExternInput& input) {
   layer.fixed_name = true;
   if (!input.available_for_inference) training_only_.insert(&layer);
   carries({&layer, {}}, layer.type);
-  return std::make_shared<GraphTensor>(input.type, LayerRef{&layer, {}}, std::vector<Dim>{});
+  auto tensor = std::make_shared<GraphTensor>(input.type, LayerRef{&layer, {}}, std::vector<Dim>{});
+  bool dynamic = std::any_of(input.type.dims.begin(), input.type.dims.end(), [](Dim d) { return d->dynamic() && d->kind != DimKind::batch; });
+  tensor->wild_padding = dynamic && is_float(input.type.dtype);  // nobody says what a dataset pads with
+  return tensor;
 }
 
 namespace {

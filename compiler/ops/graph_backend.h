@@ -31,7 +31,6 @@ class GraphBackend final : public Backend {
   void check(const Tensor&, const std::string&, Span) override {}
 
   // What `nn.network_entry` puts into the dict, in program order.
-  const std::vector<std::pair<std::string, Option>>& entries() const { return entries_; }
 
  private:
   friend class Lowering;
@@ -62,7 +61,6 @@ class GraphBackend final : public Backend {
   const OpTable& table_;
   OpContext& context_;
   std::vector<const NameScope*> scopes_;
-  std::vector<std::pair<std::string, Option>> entries_;
 
   struct Carrier {
     LayerRef layer;

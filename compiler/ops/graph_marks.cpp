@@ -138,6 +138,8 @@ std::vector<Tensor> GraphBackend::raw_layer(const Value& layer, const std::vecto
   return results;
 }
 
-void GraphBackend::raw_entry(const std::string& key, const Value& value, Span span) { entries_.emplace_back(key, option_of(value, span)); }
+void GraphBackend::raw_entry(const std::string& key, const Value& value, Span span) {
+  graph_.entries.emplace_back(key, option_of(value, span));
+}
 
 }  // namespace rcn

@@ -153,6 +153,22 @@ LayerRef Lowering::masked(LayerRef source, const TensorType& type, Dim d, const 
   return layer("seq_len_mask", {{"from", source}, {"axis", d}, {"mask_value", number_option(value, type.dtype)}}, type, suffix);
 }
 
+LayerRef Lowering::reduce(LayerRef source, const TensorType& type, std::string_view mode, const std::vector<Dim>& axes,
+                          DType dtype, std::string_view suffix, Dim sparse_dim) {
+  auto one = [&](LayerRef from, const std::vector<Dim>& over, const TensorType& result, bool mask, std::string_view name) {
+    Option axis = over.size() == 1 ? Option(over[0]) : Option(dims_option(over));
+    return layer("reduce", {{"from", from}, {"mode", mode}, {"axis", axis}, {"keep_dims", false}, {"use_time_mask", mask}}, result, name);
+  };
+  bool dynamic = std::any_of(axes.begin(), axes.end(), [](Dim d) { return d->dynamic() && d->kind != DimKind::batch; });
+  TensorType result = type_of(without(type.dims, axes), dtype, sparse_dim);
+  auto batch = std::find_if(axes.begin(), axes.end(), [](Dim d) { return d->kind == DimKind::batch; });
+  if (!dynamic || batch == axes.end()) return one(source, axes, result, dynamic, suffix);
+  // With batch and time in one step RETURNN wants them in this order in memory.
+  std::vector<Dim> inner = without(axes, {*batch});
+  LayerRef frames = one(source, inner, type_of(without(type.dims, inner), dtype), true, std::string(suffix) + (suffix.empty() ? "frames" : "_frames"));
+  return one(frames, {*batch}, result, false, suffix);
+}
+
 LayerRef Lowering::safe_indices(std::size_t i) {
   const GraphTensor& tensor = raw(i);
   LayerRef ref = tensor.layer;

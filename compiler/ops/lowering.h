@@ -82,6 +82,9 @@ class Lowering {
   LayerRef valid(Dim d);                // bool [d, its length dims]: true inside of each sequence
   // The layer with a value on what lies outside of the sequences.
   LayerRef masked(LayerRef source, const TensorType& type, Dim d, const Operand& value, std::string_view suffix = "masked");
+  // The source without `axes`, reduced by RETURNN's mode of that name; what lies outside of the sequences does not count.
+  LayerRef reduce(LayerRef source, const TensorType& type, std::string_view mode, const std::vector<Dim>& axes, DType dtype,
+                  std::string_view suffix, Dim sparse_dim = nullptr);
   // Indices that no padded frame makes invalid: 0 outside of the sequences, unless they come straight from the data.
   LayerRef safe_indices(std::size_t i);
   LayerRef sequence_dim(Dim d, LayerRef lengths);  // range over a dim that gets its lengths here

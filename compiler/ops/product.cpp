@@ -72,9 +72,7 @@ void lower_dot(Lowering& l) {
   LayerRef ref = l.layer("combine", std::move(options), product, "product");
   Operand zero = is_float(out.dtype) ? Operand(0.0) : Operand(std::int64_t{0});
   for (Dim d : l.ragged(product, axes)) ref = l.masked(ref, product, d, zero);
-  Option axis = axes.size() == 1 ? Option(axes[0]) : Option(dims_option(axes));
-  bool dynamic = std::any_of(axes.begin(), axes.end(), [](Dim d) { return d->dynamic() && d->kind != DimKind::batch; });
-  l.result(l.layer("reduce", {{"from", ref}, {"mode", "sum"}, {"axis", axis}, {"keep_dims", false}, {"use_time_mask", dynamic}}, out), missing);
+  l.result(l.reduce(ref, product, "sum", axes, out.dtype, ""), missing);
 }
 
 // ---- linear

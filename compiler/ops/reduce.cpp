@@ -65,13 +65,6 @@ Operand neutral(std::string_view mode, DType dtype) {
   return low ? kMin[t] : high ? kMax[t] : std::int64_t{0};
 }
 
-LayerRef reduced(Lowering& l, LayerRef source, std::string_view mode, const std::vector<Dim>& axes, TensorType type, std::string_view suffix) {
-  bool dynamic = std::any_of(axes.begin(), axes.end(), [](Dim d) { return d->dynamic() && d->kind != DimKind::batch; });
-  Option axis = axes.size() == 1 ? Option(axes[0]) : Option(dims_option(axes));
-  return l.layer("reduce", {{"from", source}, {"mode", mode}, {"axis", axis}, {"keep_dims", false}, {"use_time_mask", dynamic}},
-                 std::move(type), suffix);
-}
-
 void lower_reduce(Lowering& l) {
   const std::string& mode = l.node().str("mode");
   std::vector<Dim> axes = l.node().dims("axes"), needed = l.dims_for(0, axes);
@@ -87,19 +80,20 @@ void lower_reduce(Lowering& l) {
 
   std::vector<Dim> uneven = l.ragged(type, axes);
   bool dynamic = std::any_of(axes.begin(), axes.end(), [](Dim d) { return d->dynamic() && d->kind != DimKind::batch; });
-  if (mode == "mean" && (!uneven.empty() || (dynamic && out.dtype != DType::float32))) {
+  bool over_batch = std::any_of(axes.begin(), axes.end(), [](Dim d) { return d->kind == DimKind::batch; });
+  if (mode == "mean" && (!uneven.empty() || (dynamic && (over_batch || out.dtype != DType::float32)))) {
     // RETURNN corrects a mean by a float32 factor from the lengths of the reduced axes only.
     LayerRef ones = l.constant(1.0, type_of(type.dims, out.dtype), "ones");
     for (Dim d : uneven) {
       source = l.masked(source, type, d, 0.0);
       ones = l.masked(ones, type_of(type.dims, out.dtype), d, 0.0, "ones_masked");
     }
-    LayerRef sum = reduced(l, source, "sum", axes, out, "sum");
-    LayerRef count = reduced(l, ones, "sum", axes, type_of(out.dims, out.dtype), "count");
+    LayerRef sum = l.reduce(source, type, "sum", axes, out.dtype, "sum");
+    LayerRef count = l.reduce(ones, type_of(type.dims, out.dtype), "sum", axes, out.dtype, "count");
     return l.result(l.eval({sum, count}, "source(0) / tf.maximum(source(1), 1.0)", out), missing);
   }
   for (Dim d : uneven) source = l.masked(source, type, d, neutral(mode, type.dtype));
-  l.result(reduced(l, source, mode, axes, out, ""), missing);
+  l.result(l.reduce(source, type, mode, axes, out.dtype, "", out.sparse_dim), missing);
 }
 
 constexpr OpParam kReduce[] = {{"source", arg::tensor}, {"mode", arg::str, true}, {"axis", arg::axes, true}};

@@ -55,6 +55,8 @@ class Case:
                 name, low, high = line.split(":")[1].split()
                 self.ranges[name] = (int(low), int(high))
 
+        self.declared = {"batch"} | set(re.findall(r"(?m)^\s*dim ([A-Za-z_]\w*):", self.text))
+
     def permuted_text(self):
         """The same model with the dims of every extern declared in reverse order."""
 
@@ -93,7 +95,7 @@ class Runner:
             def both(values, model=case.path, grads=True, train=False):
                 theirs = network.run(values, train=train, want_grads=grads)
                 ours = self.eager.run(model, values, params, train=train, want_grads=grads, options=case.args)
-                return theirs, ours
+                return named_alike(theirs, case.declared), named_alike(ours, case.declared)
 
             def note(what, differences):
                 lines.extend(f"{what}: {line}" for line in differences)
@@ -127,11 +129,11 @@ class Runner:
         model = self.folder / f"{case.name}_permuted.rcn"
         model.write_text(case.permuted_text(), encoding="utf-8")
         values = {name: array if "/length/" in name else numpy.transpose(array) for name, array in inputs.items()}
-        ours = self.eager.run(model, values, params, options=case.args)
+        ours = named_alike(self.eager.run(model, values, params, options=case.args), case.declared)
         lines = [f"permuted, eager: {line}" for line in compare(expected, ours, ignore=["output"])]
         with Network(self.emit(model, case.args)) as network:
             network.set_params(params)
-            theirs = network.run(values)
+            theirs = named_alike(network.run(values), case.declared)
             lines += [f"permuted, RETURNN: {line}" for line in compare(expected, theirs)]
         return lines
 
@@ -144,9 +146,34 @@ class Runner:
                 continue
             with Network(wrong) as network:
                 network.set_params(params)
-                if not compare(network.run(inputs), ours, ignore=["output"]):
+                if not compare(named_alike(network.run(inputs), case.declared), ours, ignore=["output"]):
                     lines.append(f"control: {wanted!r} -> {other!r} was not noticed")
         return lines
+
+
+def named_alike(result, declared):
+    """The result with dims that the model does not declare (derived and fresh ones) named by their size: what RETURNN
+    calls them is its own affair. Lengths of a tensor without batch dim become the longest: such a tensor is the
+    same for all sequences."""
+    outputs = {}
+    for name, output in result["outputs"].items():
+        shape = numpy.shape(output["values"])
+        lengths = {dim: numpy.asarray(value) for dim, value in output.get("lengths", {}).items()}
+        if "batch" not in output["dims"]:
+            lengths = {dim: numpy.max(value, initial=0) for dim, value in lengths.items()}
+        names = {}
+        for axis, dim in enumerate(output["dims"]):
+            key = "dynamic" if dim in lengths else f"size {shape[axis]}"
+            names[dim] = dim if dim.split("#")[0] in declared else key
+            while list(names.values()).count(names[dim]) > 1:
+                names[dim] += " again"
+        outputs[name] = {
+            **output,
+            "dims": [names[dim] for dim in output["dims"]],
+            "lengths": {names[dim]: value for dim, value in lengths.items() if dim in names},
+            "length_dims": {names[dim]: over for dim, over in output.get("length_dims", {}).items() if dim in names},
+        }
+    return {**result, "outputs": outputs}
 
 
 def without(result, *parts):
