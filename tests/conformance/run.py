@@ -171,7 +171,11 @@ def named_alike(result, declared):
             **output,
             "dims": [names[dim] for dim in output["dims"]],
             "lengths": {names[dim]: value for dim, value in lengths.items() if dim in names},
-            "length_dims": {names[dim]: over for dim, over in output.get("length_dims", {}).items() if dim in names},
+            "length_dims": {
+                names[dim]: [names.get(d, d) for d in over] if "batch" in output["dims"] else []
+                for dim, over in output.get("length_dims", {}).items()
+                if dim in names
+            },
         }
     return {**result, "outputs": outputs}
 
