@@ -12,8 +12,8 @@ namespace rcn {
 struct Score {
   Mark mark;
   Tensor tensor;
-  double sum = 0;   // over valid frames (and over all other dims)
-  double mean = 0;  // sum / frames, or by custom_inv_norm_factor: what RETURNN shows
+  double sum = 0;     // over valid frames (and over all other dims)
+  double mean = 0;    // sum / frames, or by custom_inv_norm_factor: what RETURNN shows
   double frames = 0;  // entries of the batch, each as long as its first dynamic dim says
 };
 

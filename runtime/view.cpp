@@ -45,18 +45,6 @@ std::vector<Dim> printed_dims(const std::vector<Dim>& dims, Lengths& lengths) {
 
 std::vector<std::string> shown_names(const std::vector<Dim>& dims) {
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < dims.size(); ++i) {
-    std::string name = to_string(dims[i]);
-    std::size_t others = 0;  // earlier ones of the name that are other dims
-    for (std::size_t k = 0; k < i; ++k)
-      if (dims[k] != dims[i] && to_string(dims[k]) == name) ++others;
-    names.push_back(others ? name + "#" + std::to_string(others + 1) : name);
-  }
-  return names;
-}
-
-std::vector<std::string> shown_names(const std::vector<Dim>& dims) {
-  std::vector<std::string> names;
   std::unordered_map<std::string, std::vector<Dim>> seen;
   for (Dim d : dims) {
     std::string name = to_string(d);

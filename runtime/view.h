@@ -22,10 +22,8 @@ Stats statistics(const Named& x, Lengths& lengths);
 // `dims` with those that lengths depend on before the dims that have the lengths; the order stays otherwise.
 std::vector<Dim> printed_dims(const std::vector<Dim>& dims, Lengths& lengths);
 
-// The name of each dim; of different dims of one name the second is called `time#2`.
-std::vector<std::string> shown_names(const std::vector<Dim>& dims);
-
-// Their names; different dims of one name get `#2`, `#3` behind it, one dim twice keeps its name.
+// The name of each dim; of different dims of one name the second is `time#2`, and a dim that occurs twice keeps its
+// name.
 std::vector<std::string> shown_names(const std::vector<Dim>& dims);
 
 // `float32[batch=3, time=7 (7, 5, 2), input=9]`; without lengths `float32[batch=3, time=7, input=9]`.

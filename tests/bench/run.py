@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""Measures rcnc and prints Markdown tables; docs/bench.md has the numbers of one run.
+
+    tests/bench/run.py [--rcnc build/rcnc] [--returnn PYTHON] [--quick]
+
+Every time is that of a whole process, cold. The commands take turns, so that what else the machine does hits all
+alike. Times go up under load but never down: ratios and goals are of minima.
+"""
+
+import argparse
+import collections
+import json
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import models
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PYTHON = ["/usr/bin/python3", "-S", "-E", "-c"]
+
+# Executes an emitted file with stand-ins for what it imports from RETURNN.
+EXECUTE = """
+import sys
+class Dim:
+    def __init__(self, *args, **kwargs): pass
+    def copy(self, **kwargs): return self
+    class Types: Batch = Spatial = Feature = None
+stub = type(sys)("returnn.tensor")
+stub.Dim, stub.batch_dim = Dim, Dim()
+sys.modules["returnn"], sys.modules["returnn.tensor"] = type(sys)("returnn"), stub
+exec(open(sys.argv[1]).read(), {})
+"""
+
+Model = collections.namedtuple("Model", "title path emitted")
+
+
+class Measured:
+    """What the runs of one command took."""
+
+    def __init__(self):
+        self.seconds = []
+        self.kib = 0  # peak memory
+        self.stages = {}  # stage of `rcnc -v` -> best seconds
+
+    @property
+    def best(self):
+        return min(self.seconds)
+
+
+def spawn(command, log):
+    """Runs a command without its output, standard error to the file `log`: (seconds, peak KiB)."""
+    actions = [
+        (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 2, log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
+    ]
+    start = time.perf_counter()
+    pid = os.posix_spawn(command[0], command, os.environ, file_actions=actions)
+    _, status, usage = os.wait4(pid, 0)
+    seconds = time.perf_counter() - start
+    if status:
+        sys.exit(f"{' '.join(command)} failed:\n{pathlib.Path(log).read_text()}")
+    return seconds, usage.ru_maxrss
+
+
+def measure(commands, rounds, log):
+    """Runs all commands in turn, `rounds` times: name -> Measured."""
+    result = {name: Measured() for name in commands}
+    for _ in range(rounds):
+        for name, command in commands.items():
+            measured = result[name]
+            seconds, kib = spawn(command, log)
+            measured.seconds.append(seconds)
+            measured.kib = max(measured.kib, kib)
+            for stage, ms in re.findall(r"rcnc: ([a-z ]+): ([0-9.]+) ms", pathlib.Path(log).read_text()):
+                measured.stages[stage] = min(float(ms) / 1000, measured.stages.get(stage, float("inf")))
+    return result
+
+
+def all_models(folder):
+    """The samples and the generated models, the latter written to the folder."""
+    generated = {
+        "20-layer BLSTM": models.blstm(20),
+        "chain of 1,000": models.chain(1000),
+        "chain of 10,000": models.chain(10000),
+        "10,000 lines": models.source(10000),
+    }
+    result = [Model(f"{p.stem}", p, folder / f"{p.stem}.py") for p in sorted((ROOT / "samples").glob("*.rcn"))]
+    for number, (title, text) in enumerate(generated.items()):
+        path = folder / f"generated{number}.rcn"
+        path.write_text(text)
+        result.append(Model(title, path, path.with_suffix(".py")))
+    return result
+
+
+def construct_times(python, listed):
+    """Title -> seconds that RETURNN takes to construct the network, or the name of its error."""
+    command = [python, str(ROOT / "tests/bench/construct.py"), *(str(m.emitted) for m in listed)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+    times = json.loads(done.stdout.splitlines()[-1])
+    return {m.title: times[str(m.emitted)] for m in listed}
+
+
+def table(header, rows):
+    """Prints Markdown."""
+    print("| " + " | ".join(header) + " |")
+    print("| --- |" + " ---: |" * (len(header) - 1))
+    for row in rows:
+        print("| " + " | ".join(row) + " |")
+    print()
+
+
+def ms(seconds):
+    return f"{seconds * 1000:.1f}"
+
+
+def mib(kib, floor):
+    return f"{kib / 1024:.0f}" if kib > floor else f"at most {kib / 1024:.0f}"
+
+
+def report(listed, result, constructed, floor):
+    """Prints all tables."""
+    bare = result["bare"].best
+    rows = []
+    for m in listed:
+        own, executed = result[m.title], result["exec", m.title]
+        returnn = constructed.get(m.title)
+        rows.append(
+            [
+                m.title,
+                ms(own.best),
+                ms(statistics.median(own.seconds)),
+                mib(own.kib, floor),
+                f"{own.best / bare:.2f}",
+                ms(executed.best),
+                f"{own.best / executed.best:.2f}",
+                "" if returnn is None else returnn if isinstance(returnn, str) else f"{returnn * 1000:.0f}",
+            ]
+        )
+    header = ["model", "ms, minimum", "median", "MiB", "÷ bare", "emitted file, ms", "÷ emitted", "RETURNN, ms"]
+    bare_runs = result["bare"]
+    rows.append(["bare interpreter", ms(bare), ms(statistics.median(bare_runs.seconds)), mib(bare_runs.kib, floor)] + [""] * 4)
+    rows.append(["`rcnc --version`", ms(result["version"].best), "", mib(result["version"].kib, floor)] + [""] * 4)
+    table(header, rows)
+
+    stages = ["parse", "check", "evaluate", "graph passes", "emit"]
+    table(
+        ["model", *(f"{s}, ms" for s in stages)],
+        [[m.title, *(ms(result["stages", m.title].stages[s]) for s in stages)] for m in listed],
+    )
+
+    lines, short, long = (result[name] for name in ("10,000 lines", "chain of 1,000", "chain of 10,000"))
+    parse = result["stages", "10,000 lines"].stages["parse"]
+    goals = [
+        ("tagger, of the bare interpreter", result["tagger"].best / bare, 1, "times"),
+        ("20-layer BLSTM, of the bare interpreter", result["20-layer BLSTM"].best / bare, 1, "times"),
+        ("10,000 lines, of their parse stage", lines.best / parse, 1.5, "times"),
+        ("chain of 10,000", long.best * 1000, 100, "ms"),
+        ("chain of 10,000", long.kib / 1024, 200, "MiB"),
+        ("chain of 10,000, of the chain of 1,000", long.best / short.best, 12, "times"),
+    ]
+    table(
+        ["goal", "measured", "at most", "met"],
+        [[t, f"{v:.2f} {unit}", f"{most} {unit}", "yes" if v <= most else "no"] for t, v, most, unit in goals],
+    )
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--rcnc", default=str(ROOT / "build" / "rcnc"))
+    arguments.add_argument("--returnn", metavar="PYTHON", help="a Python with RETURNN: measures its construction too")
+    arguments.add_argument("--quick", action="store_true", help="few runs")
+    args = arguments.parse_args()
+    rcnc = os.path.abspath(args.rcnc)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        log = str(folder / "log")
+        listed = all_models(folder)
+        commands = {"bare": [*PYTHON, "pass"], "version": [rcnc, "--version"]}
+        for m in listed:
+            spawn([rcnc, str(m.path), "-o", str(m.emitted)], log)
+            commands[m.title] = [rcnc, str(m.path)]
+            commands["stages", m.title] = [rcnc, "-v", str(m.path)]
+            commands["exec", m.title] = [*PYTHON, EXECUTE, str(m.emitted)]
+        # A child's peak begins with that of the process which starts it.
+        floor = spawn(["/bin/true"], log)[1] + 512
+        result = measure(commands, 5 if args.quick else 30, log)
+        constructed = construct_times(args.returnn, listed) if args.returnn else {}
+        report(listed, result, constructed, floor)
+
+
+if __name__ == "__main__":
+    main()
