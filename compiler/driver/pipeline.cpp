@@ -1,13 +1,12 @@
 #include "compiler/driver/pipeline.h"
 
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
-
 #include <chrono>
+#include <cstdio>
 #include <iostream>
 #include <iterator>
 
 #include "compiler/diag/render.h"
+#include "compiler/driver/log.h"
 #include "compiler/driver/stdlib_index.h"
 #include "compiler/graph/passes.h"
 #include "compiler/ops/graph_backend.h"
@@ -39,12 +38,9 @@ StageTimer::StageTimer(Session& session, const char* stage) : session_(session),
 
 StageTimer::~StageTimer() {
   if (session_.options.verbose) {
-    static const std::shared_ptr<spdlog::logger> log = [] {
-      auto logger = spdlog::stderr_logger_mt("rcnc");
-      logger->set_pattern("rcnc: %v");
-      return logger;
-    }();
-    log->info("{}: {:.3f} ms", session_.stage, static_cast<double>(now_us() - start_) / 1000.0);
+    char text[64];
+    std::snprintf(text, sizeof text, ": %.3f ms", static_cast<double>(now_us() - start_) / 1000.0);
+    log_info(session_.stage + text);
   }
   session_.stage = before_;
 }

@@ -4,7 +4,7 @@
     tests/bench/run.py [--rcnc build/rcnc] [--returnn PYTHON] [--quick]
 
 Every time is that of a whole process, cold. The commands take turns, so that what else the machine does hits all
-alike. Times go up under load but never down: ratios and goals are of minima.
+alike. Load makes times longer, never shorter: ratios and goals are of minima.
 """
 
 import argparse
@@ -45,16 +45,21 @@ class Measured:
 
     def __init__(self):
         self.seconds = []
+        self.cpu = []  # seconds, user and system
         self.kib = 0  # peak memory
-        self.stages = {}  # stage of `rcnc -v` -> best seconds
+        self.stages = collections.defaultdict(list)  # stage of `rcnc -v` -> seconds in each run
 
     @property
     def best(self):
         return min(self.seconds)
 
+    def times_stage(self, stage):
+        """The whole process in terms of one stage: both are of the same run, the median of the runs."""
+        return statistics.median(a / b for a, b in zip(self.seconds, self.stages[stage]))
+
 
 def spawn(command, log):
-    """Runs a command without its output, standard error to the file `log`: (seconds, peak KiB)."""
+    """Runs a command without its output, standard error to the file `log`: (seconds, resource usage)."""
     actions = [
         (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
         (os.POSIX_SPAWN_OPEN, 2, log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
@@ -65,7 +70,7 @@ def spawn(command, log):
     seconds = time.perf_counter() - start
     if status:
         sys.exit(f"{' '.join(command)} failed:\n{pathlib.Path(log).read_text()}")
-    return seconds, usage.ru_maxrss
+    return seconds, usage
 
 
 def measure(commands, rounds, log):
@@ -74,11 +79,12 @@ def measure(commands, rounds, log):
     for _ in range(rounds):
         for name, command in commands.items():
             measured = result[name]
-            seconds, kib = spawn(command, log)
+            seconds, usage = spawn(command, log)
             measured.seconds.append(seconds)
-            measured.kib = max(measured.kib, kib)
+            measured.cpu.append(usage.ru_utime + usage.ru_stime)
+            measured.kib = max(measured.kib, usage.ru_maxrss)
             for stage, ms in re.findall(r"rcnc: ([a-z ]+): ([0-9.]+) ms", pathlib.Path(log).read_text()):
-                measured.stages[stage] = min(float(ms) / 1000, measured.stages.get(stage, float("inf")))
+                measured.stages[stage].append(float(ms) / 1000)
     return result
 
 
@@ -99,11 +105,11 @@ def all_models(folder):
 
 
 def construct_times(python, listed):
-    """Title -> seconds that RETURNN takes to construct the network, or the name of its error."""
+    """Title -> the milliseconds that RETURNN takes to construct the network, or the name of its error."""
     command = [python, str(ROOT / "tests/bench/construct.py"), *(str(m.emitted) for m in listed)]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
     times = json.loads(done.stdout.splitlines()[-1])
-    return {m.title: times[str(m.emitted)] for m in listed}
+    return {m.title: t if isinstance(t, str) else f"{t * 1000:.0f}" for m in listed for t in [times[str(m.emitted)]]}
 
 
 def table(header, rows):
@@ -125,41 +131,30 @@ def mib(kib, floor):
 
 def report(listed, result, constructed, floor):
     """Prints all tables."""
-    bare = result["bare"].best
-    rows = []
+    bare = result["bare"]
+
+    def row(title, own):
+        return [title, ms(own.best), ms(statistics.median(own.seconds)), ms(min(own.cpu)), mib(own.kib, floor)]
+
+    rows = [[*row("bare interpreter", bare), *[""] * 4], [*row("`rcnc --version`", result["version"]), *[""] * 4]]
     for m in listed:
         own, executed = result[m.title], result["exec", m.title]
-        returnn = constructed.get(m.title)
-        rows.append(
-            [
-                m.title,
-                ms(own.best),
-                ms(statistics.median(own.seconds)),
-                mib(own.kib, floor),
-                f"{own.best / bare:.2f}",
-                ms(executed.best),
-                f"{own.best / executed.best:.2f}",
-                "" if returnn is None else returnn if isinstance(returnn, str) else f"{returnn * 1000:.0f}",
-            ]
-        )
-    header = ["model", "ms, minimum", "median", "MiB", "÷ bare", "emitted file, ms", "÷ emitted", "RETURNN, ms"]
-    bare_runs = result["bare"]
-    rows.append(["bare interpreter", ms(bare), ms(statistics.median(bare_runs.seconds)), mib(bare_runs.kib, floor)] + [""] * 4)
-    rows.append(["`rcnc --version`", ms(result["version"].best), "", mib(result["version"].kib, floor)] + [""] * 4)
-    table(header, rows)
+        ratios = [f"{own.best / bare.best:.2f}", ms(executed.best), f"{own.best / executed.best:.2f}"]
+        rows.append([*row(m.title, own), *ratios, constructed.get(m.title, "")])
+    header = ["process", "ms, minimum", "median", "CPU, ms", "MiB"]
+    table([*header, "÷ bare", "emitted file, ms", "÷ emitted", "RETURNN, ms"], rows)
 
     stages = ["parse", "check", "evaluate", "graph passes", "emit"]
     table(
         ["model", *(f"{s}, ms" for s in stages)],
-        [[m.title, *(ms(result["stages", m.title].stages[s]) for s in stages)] for m in listed],
+        [[m.title, *(ms(min(result["stages", m.title].stages[s])) for s in stages)] for m in listed],
     )
 
-    lines, short, long = (result[name] for name in ("10,000 lines", "chain of 1,000", "chain of 10,000"))
-    parse = result["stages", "10,000 lines"].stages["parse"]
+    short, long, lines = result["chain of 1,000"], result["chain of 10,000"], result["stages", "10,000 lines"]
     goals = [
-        ("tagger, of the bare interpreter", result["tagger"].best / bare, 1, "times"),
-        ("20-layer BLSTM, of the bare interpreter", result["20-layer BLSTM"].best / bare, 1, "times"),
-        ("10,000 lines, of their parse stage", lines.best / parse, 1.5, "times"),
+        ("tagger, of the bare interpreter", result["tagger"].best / bare.best, 1, "times"),
+        ("20-layer BLSTM, of the bare interpreter", result["20-layer BLSTM"].best / bare.best, 1, "times"),
+        ("10,000 lines, of their parse stage", lines.times_stage("parse"), 1.5, "times"),
         ("chain of 10,000", long.best * 1000, 100, "ms"),
         ("chain of 10,000", long.kib / 1024, 200, "MiB"),
         ("chain of 10,000, of the chain of 1,000", long.best / short.best, 12, "times"),
@@ -188,7 +183,7 @@ def main():
             commands["stages", m.title] = [rcnc, "-v", str(m.path)]
             commands["exec", m.title] = [*PYTHON, EXECUTE, str(m.emitted)]
         # A child's peak begins with that of the process which starts it.
-        floor = spawn(["/bin/true"], log)[1] + 512
+        floor = spawn(["/bin/true"], log)[1].ru_maxrss + 512
         result = measure(commands, 5 if args.quick else 30, log)
         constructed = construct_times(args.returnn, listed) if args.returnn else {}
         report(listed, result, constructed, floor)

@@ -1,0 +1,101 @@
+"""The tagger learns its task in RETURNN, with samples/tagger.config as a user runs it."""
+
+import os
+import pathlib
+import shutil
+import tempfile
+import unittest
+from unittest import mock
+
+import h5py
+import numpy
+
+from support import RCNC, SAMPLES, parameters_of, rcnc
+
+# isort: split
+from returnn_process import tf  # first: it sets what TensorFlow reads at import
+
+# isort: split
+from compare import compare
+from eager import Eager
+from returnn.datasets import init_dataset
+from training import train
+
+EPOCHS = 6
+LARGEST_LOSS = 0.05
+"""Of the dev set per frame, after the last epoch."""
+
+LARGEST_ERROR = 0.02
+"""The part of frames with a wrong label, of the eval set. "R" alone is more than that."""
+
+
+class Training(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        cls.folder = pathlib.Path(temporary.name)
+        rcnc(SAMPLES / "tagger.rcn", "-o", cls.folder / "tagger.py")
+        config = shutil.copy(SAMPLES / "tagger.config", cls.folder)
+        options = {"random_seed": 1}
+        # As "python -m returnn" does, Python looks in the current folder.
+        with mock.patch.dict(os.environ, PYTHONPATH=str(cls.folder)):
+            cls.scores = train(config, cls.folder, options)
+            train(config, cls.folder, {**options, "task": "forward"})
+
+    def test_learns(self):
+        self.assertEqual(sorted(self.scores), list(range(1, EPOCHS + 1)))
+        first, last = (self.scores[epoch]["scores"] for epoch in (1, EPOCHS))
+        self.assertEqual(self.scores[1]["learning_rate"], 0.01)
+        self.assertLess(last["train_score"], first["train_score"])
+        self.assertLess(last["dev_score"], LARGEST_LOSS)
+        self.assertLess(last["dev_error"], LARGEST_ERROR)
+
+    def test_forwards(self):
+        logits, lengths = self.forwarded()
+        data, classes = self.eval_set(len(lengths))
+        self.assertEqual([len(sequence) for sequence in data], lengths)
+        wrong = sum(int((a.argmax(axis=-1) != b).sum()) for a, b in zip(logits, classes))
+        self.assertLess(wrong / sum(lengths), LARGEST_ERROR)
+        self.assertGreater(sum(int(b.sum()) for b in classes) / sum(lengths), LARGEST_ERROR)
+
+    def test_eager_run_of_the_trained_model(self):
+        logits, lengths = (part[:4] for part in self.forwarded())
+        data, classes = self.eval_set(4)
+        inputs = {"data": padded(data), "data/length/time": lengths}
+        inputs |= {"targets": padded(classes), "targets/length/time": lengths}
+        result = Eager([RCNC]).run(SAMPLES / "tagger.rcn", inputs, self.trained(), want_grads=False)
+        forwarded = {**result["outputs"]["logits"], "values": padded(logits)}
+        self.assertEqual(compare({"outputs": {"logits": forwarded}}, {"outputs": result["outputs"]}), [])
+
+    def forwarded(self):
+        """The logits of each sequence, [time, classes], and their lengths."""
+        with h5py.File(self.folder / "tagger.hdf", "r") as file:
+            lengths = file["seqLengths"][:, 0].tolist()
+            return numpy.split(file["inputs"][:], numpy.cumsum(lengths)[:-1]), lengths
+
+    @staticmethod
+    def eval_set(count):
+        """Data and classes of the first sequences of the config's eval set."""
+        dataset = init_dataset({"class": "Task12AXDataset", "num_seqs": 100, "fixed_random_seed": 2})
+        dataset.init_seq_order(epoch=1)
+        dataset.load_seqs(0, count)
+        return tuple([dataset.get_data(i, key) for i in range(count)] for key in ("data", "classes"))
+
+    def trained(self):
+        """The parameters of the last epoch, by the names that they have in RETURNN's file."""
+        checkpoint = tf.train.load_checkpoint(str(self.folder / f"network.{EPOCHS:03}"))
+        names = parameters_of(rcnc("params", SAMPLES / "tagger.rcn"))
+        return {f"{name}/param": checkpoint.get_tensor(f"{name}/param") for name in names}
+
+
+def padded(sequences):
+    """One array, [batch, time, ...], zero where a sequence is short."""
+    array = numpy.zeros((len(sequences), max(map(len, sequences)), *sequences[0].shape[1:]), sequences[0].dtype)
+    for row, sequence in zip(array, sequences):
+        row[: len(sequence)] = sequence
+    return array
+
+
+if __name__ == "__main__":
+    unittest.main()
