@@ -114,6 +114,10 @@ std::string compile(Session& session) {
   GraphBackend backend(graph, session.ops, session.context);
   if (!run(session, backend).ok) return {};
   LiveLayers layers;
+  if (static_cast<std::int64_t>(graph.layers.size()) > session.options.limits.layers) {
+    session.diagnostics.report(Diag::limit_layers, Span{}, {std::to_string(session.options.limits.layers)});
+    return {};
+  }
   {
     StageTimer timer(session, "graph passes");
     layers = drop_dead(graph);

@@ -11,6 +11,9 @@ namespace rcn {
 
 namespace {
 
+// `bool` is a type of values and a dtype.
+bool is_bool_type(const Value& value) { return value.is<TypeName>() && value.get<TypeName>() == TypeName::bool_; }
+
 const List* items_of(const Value& value) {
   if (value.is_list()) return &value.list();
   if (value.is_tuple()) return &value.tuple().items;
@@ -31,6 +34,7 @@ bool holds_poison(const Value& value) {
 // As the parameter wants it: floats for `real`, lists for lists of dims.
 Value adapted(ArgTypes types, const Value& value) {
   if (value.is<std::int64_t>() && (types & arg::real) && !(types & arg::integer)) return Value(value.as_double());
+  if (is_bool_type(value) && (types & arg::dtype)) return DType::bool_;
   if (value.is_tuple() && (types & (arg::dims | arg::list))) return Value(value.tuple().items);
   return value;
 }
@@ -62,7 +66,7 @@ bool accepts(ArgTypes types, const Value& value) {
   if (value.is<double>()) return types & arg::real;
   if (value.is_str()) return types & arg::str;
   if (value.is_dim()) return types & arg::dim;
-  if (value.is<DType>()) return types & arg::dtype;
+  if (value.is<DType>() || is_bool_type(value)) return types & arg::dtype;
   if (value.is_none()) return types & arg::none;
   if (value.is_record()) return types & arg::record;
   if (value.is_function() || value.is<const ModuleClass*>() || value.is<Instance*>()) return types & arg::function;

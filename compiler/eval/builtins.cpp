@@ -224,6 +224,7 @@ Value Interpreter::call_builtin(const Function& f, CallArgs& args) {
       if (!a) wrong(0, "a dim or an int");
       if (!b) wrong(1, "a dim or an int");
       if (b->size == 0) fail(Diag::division_by_zero, args.span, {"ceildiv"});
+      if (b->form == DimForm::constant && b->factor < 0) fail(Diag::dim_factor, args.span, {std::to_string(b->factor)});
       return in_.context.dims.ceildiv(a, b);
     }
     case Builtin::locked:
@@ -234,6 +235,7 @@ Value Interpreter::call_builtin(const Function& f, CallArgs& args) {
       count(2, 2);
       if (!main_running_) fail(Diag::tensor_outside_main, args.span, {"network_entry"});
       if (!arg(0).is_str()) wrong(0, "a string");
+      reserve_name(arg(0).str(), args.spans[0]);
       backend_.raw_entry(arg(0).str(), arg(1), args.span);
       return None{};
     }
@@ -323,6 +325,7 @@ Value Interpreter::make_layer(CallArgs& args) {
     for (Dim atom : atoms(d.dim()))  // a dim without a length gets it from the layer
       if (!in_.context.lengths.defined(atom)) in_.context.lengths.define(atom, {in_.context.dims.batch()});
   }
+  if (dtype.is<TypeName>() && dtype.get<TypeName>() == TypeName::bool_) dtype = DType::bool_;
   if (!dtype.is<DType>()) fail(Diag::option_type, args.span, {"dtype", "a dtype", kind_text(dtype)});
   type.dtype = dtype.get<DType>();
   if (sparse.is_dim()) {

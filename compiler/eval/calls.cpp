@@ -9,7 +9,11 @@ using namespace ast;
 Value Interpreter::eval_call(const CallExpr& e) {
   Value callee = eval(*e.callee);
   CallArgs args = eval_args(e);
-  return call(callee, args, e.callee->span, &e);
+  try {
+    return call(callee, args, e.callee->span, &e);
+  } catch (const std::overflow_error&) {  // of dim arithmetic
+    fail(Diag::int_overflow, e.span, {"the size of a dim"});
+  }
 }
 
 Interpreter::CallArgs Interpreter::eval_args(const CallExpr& e) {
@@ -94,12 +98,15 @@ void Interpreter::check_call_depth(Span span) {
   if (static_cast<std::int64_t>(call_stack_.size()) < options_.limits.call_depth) return;
   std::size_t last = call_stack_.size() - 1, i = last;
   while (i > 0 && call_stack_[i - 1].span != call_stack_[last].span) --i;
-  if (i == 0) fail(Diag::limit_call_depth, span, {std::to_string(options_.limits.call_depth)});
+  if (i == 0) {
+    report(Diag::limit_call_depth, span, {std::to_string(options_.limits.call_depth)});
+    throw StopEvaluation{};
+  }
   std::string round = "`" + call_stack_[last].what + "`";
   for (std::size_t k = i; k <= last; ++k) round += " -> `" + call_stack_[k].what + "`";
-  auto builder = report(Diag::call_cycle, call_stack_[i].span, {round});
+  auto builder = report(Diag::call_cycle, call_stack_[i].span, {round, std::to_string(options_.limits.call_depth)});
   for (std::size_t k = i + 1; k <= last; ++k) builder.note(Diag::note_calls, call_stack_[k].span, {call_stack_[k].what});
-  throw EvalError{};
+  throw StopEvaluation{};
 }
 
 Value Interpreter::call_declared(const Function& f, CallArgs& args) {
@@ -156,7 +163,7 @@ Value Interpreter::call_lambda(const Function& f, CallArgs& args) {
   inner.flags = frame_->flags;
   inner.locals.vars = f.captured;
   inner.scope = &inner.locals;
-  bind_params(f.lambda->params, args, "the function", f.lambda->span, inner);
+  bind_params(f.lambda->params, args, "fn(...)", f.lambda->span, inner);
   call_stack_.push_back({args.span, "a lambda"});
   struct Pop {
     std::vector<CallSite>& stack;
@@ -194,7 +201,11 @@ void Interpreter::bind_params(std::span<Param> params, CallArgs& args, const std
       for (const Param& p : params) names.push_back(p.name.str());
       auto builder = wrong(Diag::unknown_keyword, keyword.name_span, {what, keyword.name.str()});
       std::vector<std::string> near = nearest_names(keyword.name.str(), names);
-      if (!near.empty()) builder.help(Diag::help_did_you_mean, {quoted_list(near)});
+      if (!near.empty()) {
+        builder.help(Diag::help_did_you_mean, {quoted_list(near)});
+      } else if (!names.empty()) {
+        builder.help(Diag::help_text, {"its parameters are " + quoted_list(names, "and")});
+      }
       continue;
     }
     if (given[i]) {

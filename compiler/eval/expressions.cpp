@@ -175,7 +175,7 @@ Value Interpreter::member_of(const Value& object, Symbol name, Span span, Span o
       for (Dim d : type.dims) dims.push_back(d);
       return dims;
     }
-    if (n == "dtype") return type.dtype;
+    if (n == "dtype") return type.dtype == DType::bool_ ? Value(TypeName::bool_) : Value(type.dtype);
     if (n == "sparse_dim") return type.sparse_dim ? Value(type.sparse_dim) : Value(None{});
     unknown({"dims", "dtype", "sparse_dim"});
   }

@@ -50,6 +50,7 @@ class Interpreter {
     std::vector<Keyword> keywords;
     Span span;  // of the whole call
   };
+  struct StopEvaluation {};  // a limit was reached, and reported: nothing more is evaluated
   struct CallSite { Span span; std::string what; };
 
   // ---- program (program.cpp)
@@ -59,6 +60,8 @@ class Interpreter {
   void exec_import(const ast::ImportStmt& s);
   void exec_from_import(const ast::FromImportStmt& s);
   void exec_option(const ast::OptionStmt& s);
+  void evaluate_network(Unit& main);
+  void check_defines(Unit& main);
   void exec_extern(const ast::ExternStmt& s);
   Value option_from_define(const ast::OptionStmt& s, const std::string& text);
   const Value* unit_value(Unit& unit, Symbol name, Span use);     // null: not declared
@@ -77,6 +80,7 @@ class Interpreter {
   Flow exec_for(const ast::ForStmt& s);
   void exec_assert(const ast::AssertStmt& s);
   void exec_mark(const ast::MarkStmt& s);
+  void reserve_name(const std::string& name, Span span);
   void bind(const ast::Target& target, const Value& value, Span value_span, bool weak = false);
   void assign(Symbol name, const Value& value, Span span, bool weak = false);
   void poison_targets(ast::Stmt& s);
@@ -176,6 +180,7 @@ class Interpreter {
   std::deque<ParamState> params_;
   std::vector<ParamState*> used_params_;
   std::unordered_map<const void*, std::unique_ptr<ModuleClass>> classes_;
+  ModuleClass network_class_;
   std::unique_ptr<ModuleClass> sequential_;
   Instance* network_ = nullptr;
   Frame* frame_ = nullptr;

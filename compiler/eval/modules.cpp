@@ -181,7 +181,7 @@ void Interpreter::set_param_option(ParamState& param, Symbol option, const Value
   } else if (name == "weight_decay") {
     if (!value.is_number()) wrong("a number");
     double decay = value.as_double();
-    if (decay < 0) wrong("a number that is not negative");
+    if (!(decay >= 0)) fail(Diag::option_range, span, {name, "not negative", to_text(value)});
     param.info.weight_decay = decay == 0 ? std::nullopt : std::optional(decay);
   } else if (name == "updater_opts") {
     if (!value.is_record() && !value.is_none()) wrong("a record");

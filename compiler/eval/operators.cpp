@@ -49,7 +49,11 @@ Value Interpreter::binary(BinaryOp op, const Value& a, const Value& b, Span span
   if (a.is_dim() || b.is_dim())
     if (to_dim_operand(a) && to_dim_operand(b)) return dim_binary(op, a, b, span);
   if (op == BinaryOp::add) {
-    if (a.is_str() && b.is_str()) return a.str() + b.str();
+    if (a.is_str() && b.is_str()) {
+      if (static_cast<std::int64_t>(a.str().size() + b.str().size()) > options_.limits.list_items)
+        fail(Diag::limit_list_items, span, {std::to_string(options_.limits.list_items)});
+      return a.str() + b.str();
+    }
     if (a.is_list() && b.is_list()) {
       List result = a.list();
       result.insert(result.end(), b.list().begin(), b.list().end());
@@ -138,6 +142,9 @@ Value Interpreter::dim_binary(BinaryOp op, const Value& a, const Value& b, Span 
   std::string sign(kSigns[static_cast<std::size_t>(op)]);
   for (Dim d : {x, y})
     if (d->marker) fail(Diag::marker_dim_arithmetic, span, {to_string(d)});
+  for (Dim d : {x, y})
+    if ((op == BinaryOp::mul || op == BinaryOp::floordiv) && d->form == DimForm::constant && d->factor < 0)
+      fail(Diag::dim_factor, span, {std::to_string(d->factor)});
   Dim result = nullptr;
   try {
     switch (op) {
@@ -168,7 +175,6 @@ Value Interpreter::negate(const Value& a, Span span, const std::string& name) {
   }
   if (a.is<double>()) return -a.get<double>();
   if (a.is_tensor()) return apply("neg", {a}, span, name);
-  if (a.is_dim()) return in_.context.dims.mul(in_.context.dims.constant(-1), a.dim());
   fail(Diag::operand_type, span, {"-", kind_text(a)});
 }
 
@@ -177,6 +183,7 @@ Value Interpreter::compare(CompareOp op, const Value& a, const Value& b, Span sp
   std::string sign(kCompareSigns[i]);
   if (op == CompareOp::in || op == CompareOp::not_in) {
     bool found = false;
+    if (a.is_tensor()) fail(Diag::operand_types, span, {sign, kind_text(a), kind_text(b)});
     if (b.is_str()) {
       if (!a.is_str()) fail(Diag::operand_types, span, {sign, kind_text(a), kind_text(b)});
       found = b.str().find(a.str()) != std::string::npos;

@@ -121,8 +121,12 @@ void Interpreter::apply_directives(Instance& instance) {
     for (const Entry& entry : entries) {
       if (!fits(pattern, 0, entry.path, 0)) continue;
       any = true;
-      for (std::size_t i = 0; i < directive.options.size(); ++i)
-        set_param_option(*entry.param, directive.options[i].first, directive.options[i].second, directive.option_spans[i]);
+      for (std::size_t i = 0; i < directive.options.size(); ++i) {
+        try {
+          set_param_option(*entry.param, directive.options[i].first, directive.options[i].second, directive.option_spans[i]);
+        } catch (const EvalError&) {  // the other lines have their own errors
+        }
+      }
     }
     if (!any) {
       auto builder = report(Diag::params_fits_nothing, directive.span, {directive.pattern});
@@ -155,7 +159,7 @@ void Interpreter::check_parameter_names() {
   std::vector<const Instance*> reported;
   auto place = [](const ParamState& p) { return p.owner->network ? p.info.span : p.owner->made; };
   for (const ParamState& param : params_) {
-    if (!param.owner->named) continue;
+    if (!param.owner->named || param.info.path.empty()) continue;  // no path: its declaration failed
     const std::string& path = param.info.path;
     std::string lower;
     for (char c : path) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));

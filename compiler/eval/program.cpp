@@ -1,6 +1,6 @@
 // The files of a program: declarations, imports, options; and the run itself.
 #include <algorithm>
-#include <charconv>
+#include <cctype>
 
 #include "compiler/base/suggest.h"
 #include "compiler/eval/interpreter.h"
@@ -25,20 +25,33 @@ Interpreter::Interpreter(const EvalInput& input, const EvalOptions& options, Bac
 EvalResult Interpreter::run() {
   diag_.decorate = [this](Diagnostic& d) { add_call_trace(d); };
   make_units();
-  EvalResult result;
   Unit& main = *units_[0];
   if (options_.mode != "train" && options_.mode != "eval" && options_.mode != "search")
     report(Diag::unknown_mode, Span{}, {options_.mode}).help(Diag::help_text, {"the modes are `train`, `eval` and `search`"});
-  evaluate_file(main);
+  try {
+    evaluate_file(main);
+    check_defines(main);
+    if (main.network) {
+      evaluate_network(main);
+    } else {
+      report(Diag::no_network, Span{}, {main.name});
+    }
+  } catch (const StopEvaluation&) {
+  }
+  diag_.decorate = nullptr;
+  EvalResult result;
+  for (ParamState* p : used_params_) result.parameters.push_back(p->info);
+  result.ok = diag_.error_count() == errors_before_;
+  return result;
+}
+
+// Every -D names an option of the model.
+void Interpreter::check_defines(Unit& main) {
+  std::vector<std::string> names;
+  for (Stmt* s : main.ast.body)
+    if (s->kind == StmtKind::option) names.push_back(as<OptionStmt>(*s).name.str());
   for (const auto& [name, text] : options_.defines) {
-    bool known = false;
-    std::vector<std::string> names;
-    for (Stmt* s : main.ast.body)
-      if (s->kind == StmtKind::option) {
-        names.push_back(as<OptionStmt>(*s).name.str());
-        known = known || names.back() == name;
-      }
-    if (known) continue;
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
     auto builder = report(Diag::unknown_define, Span{}, {name});
     std::vector<std::string> near = nearest_names(name, names);
     if (!near.empty()) {
@@ -47,62 +60,55 @@ EvalResult Interpreter::run() {
       builder.help(Diag::help_text, {"the options of this model are " + quoted_list(names, "and")});
     }
   }
-  if (!main.network) {
-    report(Diag::no_network, Span{}, {main.name});
-  } else {
-    ModuleClass cls;
-    cls.name = Symbol("network");
-    cls.unit = &main;
-    cls.network = main.network;
-    for (Stmt* s : main.network->body)
-      if (s->kind == StmtKind::fn) cls.functions.emplace(as<FnStmt>(*s).name, &as<FnStmt>(*s));
-    Instance& network = instances_.emplace_back();
-    network.cls = &cls;
-    network.network = true;
-    network.made = main.network->span;
-    network_ = &network;
-    Frame body;
-    body.kind = FrameKind::module_body;
-    body.unit = &main;
-    body.self = &network;
-    body.scope = &body.locals;
-    {
-      Restore<Frame*> here(frame_, &body);
-      exec_block(main.network->body);
-      try {
-        apply_directives(network);
-      } catch (const EvalError&) {
-      }
-    }
-    network.body_done = true;
-    name_network();
-    auto it = cls.functions.find(Symbol("main"));
-    if (it == cls.functions.end()) {
-      report(Diag::no_main, main.network->span);
-    } else {
-      Frame outside;
-      outside.kind = FrameKind::file;
-      outside.unit = &main;
-      outside.flags = &network;
-      outside.scope = &outside.locals;
-      Restore<Frame*> here(frame_, &outside);
-      main_running_ = true;
-      CallArgs none;
-      none.span = it->second->name_span;
-      try {
-        if (in_.declare_inputs && !in_.declare_inputs(externs_)) throw EvalError{};
-        for (const ExternInput& input : externs_) inputs_[Symbol(input.name)] = backend_.input(input);
-        Value f = function_value(*it->second, main, &network);
-        call_declared(f.function(), none);
-      } catch (const EvalError&) {
-      }
-      if (diag_.error_count() == errors_before_ && marks_.empty()) report(Diag::nothing_marked, it->second->name_span);
-    }
+}
+
+// The body makes the modules; then everything has its name, and `main` computes.
+void Interpreter::evaluate_network(Unit& main) {
+  network_class_.name = Symbol("network");
+  network_class_.unit = &main;
+  network_class_.network = main.network;
+  for (Stmt* s : main.network->body)
+    if (s->kind == StmtKind::fn) network_class_.functions.emplace(as<FnStmt>(*s).name, &as<FnStmt>(*s));
+  Instance& network = instances_.emplace_back();
+  network.cls = &network_class_;
+  network.network = true;
+  network.made = main.network->span;
+  network_ = &network;
+  Frame body;
+  body.kind = FrameKind::module_body;
+  body.unit = &main;
+  body.self = &network;
+  body.scope = &body.locals;
+  {
+    Restore<Frame*> here(frame_, &body);
+    exec_block(main.network->body);
+    apply_directives(network);
   }
-  diag_.decorate = nullptr;
-  for (ParamState* p : used_params_) result.parameters.push_back(p->info);
-  result.ok = diag_.error_count() == errors_before_;
-  return result;
+  network.body_done = true;
+  name_network();
+  auto it = network_class_.functions.find(Symbol("main"));
+  if (it == network_class_.functions.end()) {
+    report(Diag::no_main, main.network->span);
+    return;
+  }
+  Frame outside;
+  outside.kind = FrameKind::file;
+  outside.unit = &main;
+  outside.flags = &network;
+  outside.scope = &outside.locals;
+  Restore<Frame*> here(frame_, &outside);
+  main_running_ = true;
+  CallArgs none;
+  none.span = it->second->name_span;
+  try {
+    if (in_.declare_inputs && !in_.declare_inputs(externs_)) return;
+    for (const ExternInput& input : externs_) inputs_[Symbol(input.name)] = backend_.input(input);
+    Value f = function_value(*it->second, main, &network);
+    call_declared(f.function(), none);
+  } catch (const EvalError&) {
+    return;
+  }
+  if (diag_.error_count() == errors_before_ && marks_.empty()) report(Diag::nothing_marked, it->second->name_span);
 }
 
 void Interpreter::make_units() {
@@ -387,6 +393,14 @@ void Interpreter::exec_extern(const ExternStmt& s) {
       fail_unknown(Diag::unknown_option, option.name_span, {"extern", name}, name, {"key", "available_for_inference", "range"});
     }
   }
+  bool legal_key = !input.key.empty();
+  for (char c : input.key) legal_key = legal_key && (std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-');
+  if (!legal_key) fail(Diag::extern_key, s.name_span, {input.key});
+  for (const ExternInput& other : externs_)
+    if (other.key == input.key) {
+      report(Diag::extern_key_twice, s.name_span, {other.name, input.name, input.key}).note(Diag::note_first_here, other.span);
+      throw EvalError{};
+    }
   std::vector<Dim> length_dims;
   if (input.type.has(in_.context.dims.batch())) length_dims.push_back(in_.context.dims.batch());
   for (Dim d : input.type.dims) {
@@ -397,6 +411,30 @@ void Interpreter::exec_extern(const ExternStmt& s) {
   }
   externs_.push_back(std::move(input));
 }
+
+namespace {
+
+// What may stand behind `-D name=`: no names, no calls.
+bool is_literal(const Expr& e) {
+  auto all = [](std::span<Expr*> items) { return std::all_of(items.begin(), items.end(), [](Expr* item) { return is_literal(*item); }); };
+  switch (e.kind) {
+    case ExprKind::int_literal:
+    case ExprKind::float_literal:
+    case ExprKind::string_literal:
+    case ExprKind::bool_literal:
+    case ExprKind::none_literal: return true;
+    case ExprKind::negate: return is_literal(*static_cast<const NegateExpr&>(e).operand);
+    case ExprKind::list: return all(static_cast<const ListExpr&>(e).items);
+    case ExprKind::tuple: return all(static_cast<const TupleExpr&>(e).items);
+    case ExprKind::record: {
+      const auto& fields = static_cast<const RecordExpr&>(e).fields;
+      return std::all_of(fields.begin(), fields.end(), [](const RecordField& f) { return is_literal(*f.value); });
+    }
+    default: return false;
+  }
+}
+
+}  // namespace
 
 // `-D name=value`: a string as it stands, anything else as the language writes it.
 Value Interpreter::option_from_define(const OptionStmt& s, const std::string& text) {
@@ -409,7 +447,8 @@ Value Interpreter::option_from_define(const OptionStmt& s, const std::string& te
   FileId file = in_.sources.add("-D " + s.name.str(), "value = " + text + "\n");
   DiagnosticSink own;
   ast::File parsed = parse(in_.sources, file, in_.arena, own, options_.limits);
-  if (own.has_errors() || parsed.body.size() != 1 || parsed.body[0]->kind != StmtKind::assign)
+  if (own.has_errors() || parsed.body.size() != 1 || parsed.body[0]->kind != StmtKind::assign ||
+      !is_literal(*as<AssignStmt>(*parsed.body[0]).value))
     fail(Diag::define_syntax, s.name_span, {s.name.str(), text, type_text(type)});
   Frame inner;
   inner.kind = FrameKind::file;
@@ -462,7 +501,9 @@ void Interpreter::add_call_trace(Diagnostic& d) {
 }
 
 void Interpreter::count_step(Span span) {
-  if (++steps_ > options_.limits.steps) fail(Diag::limit_steps, span, {std::to_string(options_.limits.steps)});
+  if (++steps_ <= options_.limits.steps) return;
+  report(Diag::limit_steps, span, {std::to_string(options_.limits.steps)});
+  throw StopEvaluation{};
 }
 
 }  // namespace rcn

@@ -1,3 +1,5 @@
+#include <cctype>
+
 #include "compiler/eval/interpreter.h"
 
 namespace rcn {
@@ -145,11 +147,12 @@ void Interpreter::poison_targets(Stmt& s) {
     case StmtKind::update: assign(as<UpdateStmt>(s).name, Poison{}, s.span); break;
     case StmtKind::dim: assign(as<DimStmt>(s).name, Poison{}, s.span); break;
     case StmtKind::option: assign(as<OptionStmt>(s).name, Poison{}, s.span); break;
+    case StmtKind::extern_: assign(as<ExternStmt>(s).name, Poison{}, s.span); break;
     case StmtKind::param: assign(as<ParamStmt>(s).name, Poison{}, s.span); break;
     case StmtKind::flag: assign(as<FlagStmt>(s).name, Poison{}, s.span); break;
     case StmtKind::stack: assign(as<StackStmt>(s).name, Poison{}, s.span); break;
     case StmtKind::mark:
-      if (!as<MarkStmt>(s).index) assign(as<MarkStmt>(s).name, Poison{}, s.span);
+      if (!as<MarkStmt>(s).index && as<MarkStmt>(s).value) assign(as<MarkStmt>(s).name, Poison{}, s.span);
       break;
     case StmtKind::import: {
       auto& i = as<ImportStmt>(s);
@@ -211,6 +214,19 @@ void Interpreter::exec_assert(const AssertStmt& s) {
   if (!value.get<bool>()) fail(Diag::assertion_failed, s.span, {message()});
 }
 
+// A name of the dict, which no other mark or entry may have.
+void Interpreter::reserve_name(const std::string& name, Span span) {
+  bool legal = !name.empty() && name != "data" && name != "none";
+  for (char c : name) legal = legal && (std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-' || (c == '#' && name[0] == '#'));
+  if (!legal) fail(Diag::mark_name, span, {name});
+  auto [it, fresh] = marks_.try_emplace(name, span);
+  if (fresh) return;
+  auto builder = report(Diag::marked_twice, span, {name});
+  builder.note(Diag::note_first_here, it->second);
+  if (name == "output") builder.help(Diag::help_text, {"the first output is also called `output`"});
+  throw EvalError{};
+}
+
 void Interpreter::exec_mark(const MarkStmt& s) {
   static constexpr std::string_view kRoles[] = {"loss", "error", "output"};
   std::string role(kRoles[static_cast<std::size_t>(s.mark)]);
@@ -254,12 +270,9 @@ void Interpreter::exec_mark(const MarkStmt& s) {
   Span value_span = s.value ? s.value->span : s.name_span;
   if (value.is_number()) value = apply("constant", {value, List{}, None{}, None{}}, value_span, mark.name);
   if (!value.is_tensor()) fail(Diag::mark_not_tensor, value_span, {role, mark.name, kind_text(value)});
-  auto [it, fresh] = marks_.try_emplace(mark.name, s.name_span);
-  if (!fresh) {
-    report(Diag::marked_twice, s.name_span, {mark.name}).note(Diag::note_first_here, it->second);
-    throw EvalError{};
-  }
   mark.first_output = mark.role == MarkRole::output && !any_output_;
+  if (mark.first_output) reserve_name("output", s.name_span);
+  if (!mark.first_output || mark.name != "output") reserve_name(mark.name, s.name_span);
   if (mark.role == MarkRole::output) any_output_ = true;
   backend_.mark(mark, value.tensor());
   if (s.value && !s.index) assign(s.name, value, s.name_span);

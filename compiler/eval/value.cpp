@@ -56,7 +56,8 @@ std::string kind_text(const Value& value) {
 
 namespace {
 
-std::string items_text(const std::vector<Value>& items);
+// Values can share their parts, so that their text may be far longer than the program: it is cut here.
+constexpr std::size_t kLongestText = 100'000;
 
 std::string inner_text(const Value& value) {
   if (value.is_str()) return "\"" + value.str() + "\"";
@@ -65,7 +66,10 @@ std::string inner_text(const Value& value) {
 
 std::string items_text(const std::vector<Value>& items) {
   std::string result;
-  for (std::size_t i = 0; i < items.size(); ++i) result += (i ? ", " : "") + inner_text(items[i]);
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (result.size() > kLongestText) return result + ", ...";
+    result += (i ? ", " : "") + inner_text(items[i]);
+  }
   return result;
 }
 
@@ -100,6 +104,7 @@ bool same_value(const Value& a, const Value& b) {
     return a.as_double() == b.as_double();
   }
   if (a.data().index() != b.data().index()) return false;
+  if (a.data() == b.data()) return !a.is<double>() || a.get<double>() == b.get<double>();  // one object: no need to look inside
   if (a.is_str()) return a.str() == b.str();
   auto same_items = [](const std::vector<Value>& x, const std::vector<Value>& y) {
     if (x.size() != y.size()) return false;

@@ -23,7 +23,7 @@ void infer_gather(OpCall& call) {
   } else {
     std::int64_t index = call.arg(1).get<std::int64_t>();
     if (index < 0 || (axis->size && index >= *axis->size))
-      call.fail_at(call.arg_span(1), Diag::index_range, {std::to_string(index), to_string(axis), axis->size ? std::to_string(*axis->size) : "of each sequence"});
+      call.fail_at(call.arg_span(1), Diag::index_range, {std::to_string(index), to_string(axis), axis->size ? "size " + std::to_string(*axis->size) : "a length for each sequence"});
   }
   std::vector<Dim> dims = with_replaced(x.dims, axis, placed);
   require_distinct(call, dims);

@@ -167,7 +167,7 @@ void infer_squeeze(OpCall& call) {
   for (Dim axis : axes) {
     call.require_dim(0, axis, 1);
     if (axis->size != 1)
-      call.fail_at(call.arg_span(1), Diag::size_one, {to_string(axis), axis->size ? std::to_string(*axis->size) : "of each sequence"});
+      call.fail_at(call.arg_span(1), Diag::size_one, {to_string(axis), axis->size ? "size " + std::to_string(*axis->size) : "a length for each sequence"});
     require_no_dependents(call, 0, axis, 1);
   }
   if (axes.empty()) return call.static_result(call.arg(0));

@@ -1,6 +1,7 @@
 #include "compiler/ops/rules.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "compiler/base/suggest.h"
@@ -173,6 +174,12 @@ bool is_static(const Value& value) { return !value.is_tensor(); }
 
 void require_fits(OpCall& call, std::size_t arg, DType dtype) {
   const Value& value = call.arg(arg);
+  if (is_float(dtype) && value.is_number()) {  // infinite ones are meant
+    double x = std::fabs(value.as_double());
+    double most = dtype == DType::float16 ? 65504.0 : dtype == DType::float32 ? static_cast<double>(std::numeric_limits<float>::max()) : x;
+    if (x > most && x <= std::numeric_limits<double>::max())
+      call.fail_at(call.arg_span(arg), Diag::dtype_range, {to_text(value), std::string(to_string(dtype))});
+  }
   if (!value.is<std::int64_t>() || !is_int(dtype)) return;
   static constexpr std::int64_t kMin[] = {0, 0, -128, -32768, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int64_t>::min()};
   static constexpr std::int64_t kMax[] = {1, 255, 127, 32767, std::numeric_limits<std::int32_t>::max(), std::numeric_limits<std::int64_t>::max()};

@@ -9,7 +9,6 @@ alike. Load makes times longer, never shorter: ratios and goals are of minima.
 
 import argparse
 import collections
-import json
 import os
 import pathlib
 import re
@@ -23,6 +22,7 @@ import models
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PYTHON = ["/usr/bin/python3", "-S", "-E", "-c"]
+PATIENCE = 120  # seconds that RETURNN may take for one network
 
 # Executes an emitted file with stand-ins for what it imports from RETURNN.
 EXECUTE = """
@@ -104,12 +104,14 @@ def all_models(folder):
     return result
 
 
-def construct_times(python, listed):
-    """Title -> the milliseconds that RETURNN takes to construct the network, or the name of its error."""
-    command = [python, str(ROOT / "tests/bench/construct.py"), *(str(m.emitted) for m in listed)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
-    times = json.loads(done.stdout.splitlines()[-1])
-    return {m.title: t if isinstance(t, str) else f"{t * 1000:.0f}" for m in listed for t in [times[str(m.emitted)]]}
+def construct_time(python, model):
+    """The milliseconds that RETURNN takes to construct the network, as text."""
+    command = [python, str(ROOT / "tests/bench/construct.py"), str(model.emitted)]
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        return f"over {PATIENCE * 1000}"
+    return "failed" if done.returncode else f"{float(done.stdout.splitlines()[-1]) * 1000:.0f}"
 
 
 def table(header, rows):
@@ -185,7 +187,7 @@ def main():
         # A child's peak begins with that of the process which starts it.
         floor = spawn(["/bin/true"], log)[1].ru_maxrss + 512
         result = measure(commands, 5 if args.quick else 30, log)
-        constructed = construct_times(args.returnn, listed) if args.returnn else {}
+        constructed = {m.title: construct_time(args.returnn, m) for m in listed} if args.returnn else {}
         report(listed, result, constructed, floor)
 
 
