@@ -118,6 +118,12 @@ int rcnc_main(int argc, char** argv) {
     std::string why = write_stdout(loader_text());
     return why.empty() ? 0 : fail_output("standard output", why);
   }
+  if (options.print_operations) {
+    std::string names;
+    for (std::string_view name : OpTable().names()) names += std::string(name) + "\n";
+    std::string why = write_stdout(names);
+    return why.empty() ? 0 : fail_output("standard output", why);
+  }
   if (options.command == Command::run) return exec_eager(argv);
   std::string what;
   for (const std::string& model : options.models) what += (what.empty() ? "`" : ", `") + model + "`";

@@ -124,6 +124,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   app.add_flag("--sort-keys", o.emit.sort_keys, "sort layers and options by name")->group(output);
   app.add_flag("!--no-comments", o.emit.comments, "no comments with source lines (Python form)")->group(output);
   app.add_flag("--print-loader", o.print_loader, "print the Python loader of the tagged JSON form")->group(output);
+  app.add_flag("--print-operations", o.print_operations, "print the names of all operations")->group(output);
 
   const std::string model = "Model";
   app.add_option("-D", defines, "set an option of the model: name=value")->take_all()->allow_extra_args(false)->type_name("NAME=VALUE")->group(model);
@@ -206,7 +207,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
     std::string error;
     if (!parse_limit(limit, o.limits, error)) return usage(error);
   }
-  if (o.print_loader) return parsed;
+  if (o.print_loader || o.print_operations) return parsed;
   if (o.models.empty()) return usage("no model file is given");
   if (o.emit.behavior_version < 21) return usage("--behavior-version must be 21 or higher: older versions treat dims in other ways");
   if (o.models.size() > 1 && (o.command == Command::run || o.command == Command::params)) return usage("one model at a time is run or listed");

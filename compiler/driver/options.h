@@ -50,6 +50,7 @@ struct Options {
   bool verbose = false;
   std::size_t max_errors = 20;
   bool print_loader = false;
+  bool print_operations = false;
   bool uses_control_flow = false;       // --set or --modes was given
   Limits limits;
   EagerFlags eager;

@@ -271,9 +271,9 @@ void Interpreter::exec_mark(const MarkStmt& s) {
   if (value.is_number()) value = apply("constant", {value, List{}, None{}, None{}}, value_span, mark.name);
   if (!value.is_tensor()) fail(Diag::mark_not_tensor, value_span, {role, mark.name, kind_text(value)});
   mark.first_output = mark.role == MarkRole::output && !any_output_;
-  if (mark.first_output) reserve_name("output", s.name_span);
-  if (!mark.first_output || mark.name != "output") reserve_name(mark.name, s.name_span);
   if (mark.role == MarkRole::output) any_output_ = true;
+  reserve_name(mark.name, s.name_span);
+  if (mark.first_output && mark.name != "output") reserve_name("output", s.name_span);
   backend_.mark(mark, value.tensor());
   if (s.value && !s.index) assign(s.name, value, s.name_span);
 }
