@@ -279,6 +279,7 @@ Value Interpreter::apply(const OpInfo& info, std::vector<Value> args, std::vecto
   if (!main_running_) fail(Diag::tensor_outside_main, span, {std::string(info.name)});
   OpNode& node = op.node();
   node.base_name = name;
+  node.span = user_place(span);
   std::vector<Tensor> tensors = backend_.apply(node);
   for (const OpCall::Rename& rename : op.renames())
     for (Tensor& t : tensors) {

@@ -164,6 +164,8 @@ class Interpreter {
   [[noreturn]] void fail(Diag kind, Span span, std::vector<std::string> args = {});
   [[noreturn]] void fail_unknown(Diag kind, Span span, std::vector<std::string> args, std::string_view name,
                                  const std::vector<std::string>& candidates);
+  bool in_stdlib(Span span) const;
+  Span user_place(Span span) const;  // of a place in the standard library: where the user's file called it
   void add_call_trace(Diagnostic& d);
   void count_step(Span span);
   Frame& frame() { return *frame_; }

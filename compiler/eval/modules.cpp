@@ -231,7 +231,9 @@ Value Interpreter::parameter_value(ParamState& param, Span use) {
   }
   if (!param.raw) {
     used_params_.push_back(&param);
-    param.raw = backend_.parameter(param.info);
+    Parameter info = param.info;
+    if (in_stdlib(info.span)) info.span = in_stdlib(param.owner->made) ? user_place(use) : param.owner->made;
+    param.raw = backend_.parameter(info);
   }
   Value shown = param.raw;
   Frame inner;  // a transform sees the flags of the parameter's owner

@@ -477,10 +477,18 @@ void Interpreter::fail_unknown(Diag kind, Span span, std::vector<std::string> ar
   throw EvalError{};
 }
 
+bool Interpreter::in_stdlib(Span span) const { return span.valid() && in_.sources.name(span.file).starts_with("stdlib/"); }
+
+Span Interpreter::user_place(Span span) const {
+  if (!in_stdlib(span)) return span;
+  for (std::size_t i = call_stack_.size(); i > 0; --i)
+    if (!in_stdlib(call_stack_[i - 1].span)) return call_stack_[i - 1].span;
+  return span;
+}
+
 // Errors inside the standard library are shown where the user's file called it; calls around follow as notes.
 void Interpreter::add_call_trace(Diagnostic& d) {
   std::size_t depth = call_stack_.size();
-  auto in_stdlib = [&](Span span) { return span.valid() && in_.sources.name(span.file).starts_with("stdlib/"); };
   if (in_stdlib(d.span)) {
     std::size_t i = depth;
     while (i > 0 && in_stdlib(call_stack_[i - 1].span)) --i;
