@@ -181,10 +181,24 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
     return usage(error.what());
   }
 
+  if (o.models.size() > 1 && o.command == Command::compile)  // a command behind options: `rcnc -v check model.rcn`
+    for (const auto& [word, command] : kCommands)
+      if (o.models[0] == word) {
+        o.command = command;
+        o.models.erase(o.models.begin());
+        break;
+      }
   if (eager) {
     if (o.command != Command::compile) return usage("--eager goes with no command but compile");
     o.command = Command::run;
   }
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() == 0 || option->get_name() == "--eager") continue;
+    if (option->get_group() == run && o.command != Command::run) return usage(option->get_name() + " goes with --eager only");
+    if (option->get_group() == output && o.command == Command::run && option->get_name() != "--json")
+      return usage(option->get_name() + " does not go with --eager; --save writes results to a file");
+  }
+  if (e.device != "cpu") return usage("--device " + e.device + ": this version runs on the CPU only");
   if (o.command == Command::run) {
     if (!json_form.empty() && json_form != "tagged") return usage("--eager has one JSON form: --json");
     e.json = !json_form.empty();

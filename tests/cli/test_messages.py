@@ -29,6 +29,22 @@ class Help(CliTest):
         self.error_of(USAGE, "model.rcn", "--diagnostics=xml")
 
 
+    def test_options_that_do_not_go_together(self):
+        self.write("model.rcn", MODEL)
+        for args, text in (
+            (["--print", "x"], "--eager only"),
+            (["--grad"], "--eager only"),
+            (["--eager", "-o", "x.py"], "does not go with --eager"),
+            (["--eager", "--device", "cuda"], "CPU only"),
+        ):
+            with self.subTest(args=args):
+                self.assertIn(text, self.error_of(USAGE, *args, "model.rcn"))
+
+    def test_command_behind_options(self):
+        self.write("model.rcn", MODEL)
+        self.assertEqual(self.output_of("-q", "check", "model.rcn"), "")
+
+
 class Diagnostics(CliTest):
     def test_text(self):
         self.write("broken.rcn", BROKEN)
