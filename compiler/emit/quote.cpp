@@ -1,5 +1,7 @@
 #include "compiler/emit/quote.h"
 
+#include <algorithm>
+
 namespace rcn {
 
 namespace {
@@ -7,6 +9,9 @@ namespace {
 std::string quoted(std::string_view text, std::string_view control_escape) {
   constexpr std::string_view kHex = "0123456789abcdef";
   std::string result = "\"";
+  result.reserve(text.size() + 2);
+  auto special = [](char c) { return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
+  if (std::none_of(text.begin(), text.end(), special)) return result.append(text) + '"';
   for (char c : text) {
     auto byte = static_cast<unsigned char>(c);
     switch (c) {

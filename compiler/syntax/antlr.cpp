@@ -410,9 +410,25 @@ bool is_damaged(antlr4::tree::ParseTree* root) {
   return false;
 }
 
+// Owns a parser; that of a long file is not taken apart: freeing its tree would be a tenth of the whole compilation, and
+// the process ends soon after.
+struct LastingParser {
+  static constexpr std::size_t kLong = 20'000;  // tokens
+  std::unique_ptr<RcnParser> parser;
+  bool lasting;
+  LastingParser(ParserTokens& stream, std::size_t tokens) : parser(std::make_unique<RcnParser>(&stream)), lasting(tokens > kLong) {}
+  LastingParser(const LastingParser&) = delete;
+  LastingParser& operator=(const LastingParser&) = delete;
+  ~LastingParser() {
+    static auto* kept = new std::vector<RcnParser*>;  // never freed, never lost
+    if (lasting) kept->push_back(parser.release());
+  }
+};
+
 ast::File run_parser(const TokenList& tokens, ParseContext& context, Arena& arena, ParseStats* stats) {
   ParserTokens stream(tokens.items);
-  RcnParser parser(&stream);
+  LastingParser owner(stream, tokens.items.size());
+  RcnParser& parser = *owner.parser;
   parser.removeErrorListeners();
   auto* predictor = parser.getInterpreter<antlr4::atn::ParserATNSimulator>();
   predictor->setPredictionMode(antlr4::atn::PredictionMode::SLL);
