@@ -159,6 +159,13 @@ void collect_assigned(Block body, NameTable& names) {
       case StmtKind::for_: add_target_names(*as<ForStmt>(*s).target, names, s, true); break;
       case StmtKind::dim: add(as<DimStmt>(*s).name, as<DimStmt>(*s).name_span); break;
       case StmtKind::stack: add(as<StackStmt>(*s).name, as<StackStmt>(*s).name_span); break;
+      // in the wrong place, which is reported as such; their names are known all the same
+      case StmtKind::param: add(as<ParamStmt>(*s).name, as<ParamStmt>(*s).name_span); break;
+      case StmtKind::flag: add(as<FlagStmt>(*s).name, as<FlagStmt>(*s).name_span); break;
+      case StmtKind::option: add(as<OptionStmt>(*s).name, as<OptionStmt>(*s).name_span); break;
+      case StmtKind::extern_: add(as<ExternStmt>(*s).name, as<ExternStmt>(*s).name_span); break;
+      case StmtKind::fn: add(as<FnStmt>(*s).name, as<FnStmt>(*s).name_span); break;
+      case StmtKind::module: add(as<ModuleStmt>(*s).name, as<ModuleStmt>(*s).name_span); break;
       case StmtKind::mark:
         if (as<MarkStmt>(*s).value != nullptr && as<MarkStmt>(*s).index == nullptr)
           add(as<MarkStmt>(*s).name, as<MarkStmt>(*s).name_span);
