@@ -1,0 +1,63 @@
+// Errors of the evaluator: in the user's own file, with the calls that led there.
+#include <algorithm>
+
+#include "compiler/base/suggest.h"
+#include "compiler/eval/interpreter.h"
+
+namespace rcn {
+
+DiagnosticSink::Builder Interpreter::report(Diag kind, Span span, std::vector<std::string> args) {
+  return diag_.report(kind, span, std::move(args));
+}
+
+void Interpreter::fail(Diag kind, Span span, std::vector<std::string> args) {
+  report(kind, span, std::move(args));
+  throw EvalError{};
+}
+
+void Interpreter::fail_unknown(Diag kind, Span span, std::vector<std::string> args, std::string_view name,
+                               const std::vector<std::string>& candidates) {
+  auto builder = report(kind, span, std::move(args));
+  std::vector<std::string> near = nearest_names(name, candidates);
+  if (!near.empty()) builder.help(Diag::help_did_you_mean, {quoted_list(near)});
+  throw EvalError{};
+}
+
+bool Interpreter::in_stdlib(Span span) const { return span.valid() && in_.sources.name(span.file).starts_with("stdlib/"); }
+
+Span Interpreter::user_place(Span span) const {
+  if (!in_stdlib(span)) return span;
+  for (std::size_t i = call_stack_.size(); i > 0; --i)
+    if (!in_stdlib(call_stack_[i - 1].span)) return call_stack_[i - 1].span;
+  return span;
+}
+
+// Errors inside the standard library are shown where the user's file called it; calls around follow as notes.
+void Interpreter::add_call_trace(Diagnostic& d) {
+  std::size_t depth = call_stack_.size();
+  if (in_stdlib(d.span)) {
+    std::size_t i = depth;
+    while (i > 0 && in_stdlib(call_stack_[i - 1].span)) --i;
+    if (i > 0 && call_stack_[i - 1].span.valid()) {
+      d.notes.insert(d.notes.begin(), Note{Diag::note_inside, d.span, {call_stack_[i - 1].what}});
+      d.span = call_stack_[i - 1].span;
+      depth = i - 1;
+    }
+  }
+  if (d.kind == Diag::call_cycle) return;  // shows the calls itself
+  std::vector<Span> shown = {d.span};
+  for (std::size_t i = depth; i > 1 && shown.size() < 5; --i) {
+    Span span = call_stack_[i - 1].span;
+    if (!span.valid() || in_stdlib(span) || std::find(shown.begin(), shown.end(), span) != shown.end()) continue;
+    d.notes.push_back({Diag::note_called_from, span, {}});
+    shown.push_back(span);
+  }
+}
+
+void Interpreter::count_step(Span span) {
+  if (++steps_ <= options_.limits.steps) return;
+  report(Diag::limit_steps, span, {std::to_string(options_.limits.steps)});
+  throw StopEvaluation{};
+}
+
+}  // namespace rcn
