@@ -151,6 +151,7 @@ class Interpreter {
   void note_type(DiagnosticSink::Builder& builder, const ast::TypeExpr& type, Span where);
   std::vector<Dim> dims_of_item(ast::Expr& e);
   std::string type_text(const ast::TypeExpr& type) const;
+  std::string meant_type(const ast::TypeExpr& type);
 
   // ---- builtins (builtins.cpp)
   static const Value* builtin_value(Symbol name);

@@ -9,6 +9,21 @@ using namespace ast;
 
 std::string Interpreter::type_text(const TypeExpr& type) const { return std::string(in_.sources.text(type.span)); }
 
+// The type with the dims that its names stand for: a user does not know the names inside of the library.
+std::string Interpreter::meant_type(const TypeExpr& type) {
+  if (!type.tensor || !in_stdlib(type.span)) return type_text(type);
+  std::string text = type.path.empty() ? "" : type.path[0].str();
+  if (type.index_dim) text += "(" + to_text(eval(*type.index_dim)) + ")";
+  text += type.any_dims ? "[..." : "[";
+  bool first = !type.any_dims;
+  for (Expr* e : type.dims)
+    for (Dim d : dims_of_item(*e)) {
+      text += (first ? "" : ", ") + to_string(d);
+      first = false;
+    }
+  return text + (type.optional ? "]?" : "]");
+}
+
 namespace {
 
 std::string list_dims(const std::vector<Dim>& dims) { return dims.empty() ? "none" : "`" + dims_text(dims) + "`"; }
@@ -52,7 +67,7 @@ Value Interpreter::check_type(const Value& value, const TypeExpr& type, Span whe
   if (value.is_poison()) throw EvalError{};
   if (type.optional && value.is_none()) return value;
   auto mismatch = [&]() {
-    auto builder = report(Diag::type_mismatch, where, {what, type_text(type), kind_text(value)});
+    auto builder = report(Diag::type_mismatch, where, {what, meant_type(type), kind_text(value)});
     note_type(builder, type, where);
     throw EvalError{};
   };
