@@ -12,10 +12,10 @@ build_packages=(g++ cmake ninja-build antlr4 libantlr4-runtime-dev nlohmann-json
 # install_packages PACKAGE...: those that Debian does not have yet; as root only.
 install_packages() {
   command -v dpkg-query >/dev/null || return 0
-  local installed package missing=()
-  installed=$(dpkg-query -W -f '${db:Status-Status}:${Package}:\n' "$@" 2>/dev/null || true)
+  local installed package missing=()  # dpkg also lists `not-installed` ones: the line has to begin with the word
+  installed=$'\n'$(dpkg-query -W -f '${db:Status-Status}:${Package}:\n' "$@" 2>/dev/null || true)
   for package; do
-    [[ $installed == *"installed:$package:"* ]] || missing+=("$package")
+    [[ $installed == *$'\n'"installed:$package:"* ]] || missing+=("$package")
   done
   ((${#missing[@]})) || return 0
   if ((EUID)); then
