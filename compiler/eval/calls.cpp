@@ -10,7 +10,7 @@ Value Interpreter::eval_call(const CallExpr& e) {
   Value callee = eval(*e.callee);
   CallArgs args = eval_args(e);
   try {
-    return call(callee, args, e.callee->span, &e);
+    return call(callee, args, e.callee->span);
   } catch (const std::overflow_error&) {  // of dim arithmetic
     fail(Diag::int_overflow, e.span, {"the size of a dim"});
   }
@@ -31,7 +31,7 @@ Interpreter::CallArgs Interpreter::eval_args(const CallExpr& e) {
   return args;
 }
 
-Value Interpreter::call(const Value& callee, CallArgs& args, Span callee_span, const CallExpr*) {
+Value Interpreter::call(const Value& callee, CallArgs& args, Span callee_span) {
   if (callee.is_function()) {
     const Function& f = callee.function();
     switch (f.kind) {
@@ -308,7 +308,7 @@ Value Interpreter::call_sequential(Instance& instance, CallArgs& args) {
     inner.spans = {args.spans[0]};
     inner.keywords = args.keywords;  // each child gets them
     inner.span = args.span;
-    x = call(child.value, inner, args.span, nullptr);
+    x = call(child.value, inner, args.span);
   }
   return x;
 }

@@ -116,10 +116,10 @@ Value Interpreter::read_member(Instance& owner, const Member& member, Span use) 
 
 Value Interpreter::eval_member(const MemberExpr& e) {
   Value object = eval(*e.object);
-  return member_of(object, e.name, e.name_span, e.object->span);
+  return member_of(object, e.name, e.name_span);
 }
 
-Value Interpreter::member_of(const Value& object, Symbol name, Span span, Span object_span) {
+Value Interpreter::member_of(const Value& object, Symbol name, Span span) {
   const std::string& n = name.str();
   auto unknown = [&](std::vector<std::string> names) {
     fail_unknown(Diag::no_member, span, {kind_text(object), n}, n, names);
@@ -179,7 +179,6 @@ Value Interpreter::member_of(const Value& object, Symbol name, Span span, Span o
     if (n == "sparse_dim") return type.sparse_dim ? Value(type.sparse_dim) : Value(None{});
     unknown({"dims", "dtype", "sparse_dim"});
   }
-  (void)object_span;
   unknown({});
   return {};
 }
@@ -191,7 +190,7 @@ Value Interpreter::eval_index(const IndexExpr& e) {
   if (index.is_tensor()) fail(Diag::tensor_as_static, e.index->span, {"an index", to_string(index.tensor()->type)});
   if (object.is_record()) {
     if (!index.is_str()) fail(Diag::index_type, e.index->span, {"a record", "a string", kind_text(index)});
-    return member_of(object, Symbol(index.str()), e.index->span, e.object->span);
+    return member_of(object, Symbol(index.str()), e.index->span);
   }
   std::vector<Value> children;
   const std::vector<Value>* items = object.is_list() ? &object.list() : object.is_tuple() ? &object.tuple().items : nullptr;
@@ -281,11 +280,8 @@ Value Interpreter::eval_comprehension(const ComprehensionExpr& e) {
       }
       return;
     }
-    const std::vector<Value>* items = value.is_tuple() ? &value.tuple().items : value.is_list() ? &value.list() : nullptr;
-    if (!items) fail(Diag::cannot_unpack, e.source->span, {kind_text(value), std::to_string(target.items.size())});
-    if (items->size() != target.items.size())
-      fail(Diag::unpack_count, e.source->span, {std::to_string(items->size()), std::to_string(target.items.size())});
-    for (std::size_t i = 0; i < items->size(); ++i) self(self, target.items[i], (*items)[i]);
+    const std::vector<Value>& items = unpacked(target, value, e.source->span);
+    for (std::size_t i = 0; i < items.size(); ++i) self(self, target.items[i], items[i]);
   };
   for (const Value& item : source) {
     count_step(e.span);

@@ -81,6 +81,8 @@ class Interpreter {
   void exec_assert(const ast::AssertStmt& s);
   void exec_mark(const ast::MarkStmt& s);
   void reserve_name(const std::string& name, Span span);
+  // The items of a list or tuple, one for each of the targets; reports anything else.
+  const std::vector<Value>& unpacked(const ast::Target& target, const Value& value, Span value_span);
   void bind(const ast::Target& target, const Value& value, Span value_span, bool weak = false);
   void assign(Symbol name, const Value& value, Span span, bool weak = false);
   void poison_targets(ast::Stmt& s);
@@ -93,7 +95,7 @@ class Interpreter {
   const Value* lookup(Symbol name, Span use, Value& storage);  // null: unknown
   Value read_member(Instance& owner, const Member& member, Span use);
   Value eval_member(const ast::MemberExpr& e);
-  Value member_of(const Value& object, Symbol name, Span span, Span object_span);
+  Value member_of(const Value& object, Symbol name, Span span);
   Value eval_index(const ast::IndexExpr& e);
   Value eval_slice(const ast::SliceExpr& e);
   Value eval_comprehension(const ast::ComprehensionExpr& e);
@@ -117,7 +119,7 @@ class Interpreter {
   // ---- calls (calls.cpp)
   Value eval_call(const ast::CallExpr& e);
   CallArgs eval_args(const ast::CallExpr& e);
-  Value call(const Value& callee, CallArgs& args, Span callee_span, const ast::CallExpr* e);
+  Value call(const Value& callee, CallArgs& args, Span callee_span);
   void check_call_depth(Span span);
   Value call_declared(const Function& f, CallArgs& args);
   Value call_lambda(const Function& f, CallArgs& args);

@@ -58,7 +58,6 @@ Value Interpreter::instantiate(const ModuleClass& cls, CallArgs& args) {
     }
   }
   call_stack_.pop_back();
-  instance.body_done = true;
   return &instance;
 }
 
@@ -66,7 +65,6 @@ Instance* Interpreter::make_sequential(CallArgs& args) {
   Instance& instance = instances_.emplace_back();
   instance.cls = sequential_.get();
   instance.made = args.span;
-  instance.body_done = true;
   for (const CallArgs::Keyword& k : args.keywords) fail(Diag::unknown_keyword, k.name_span, {"Sequential", k.name.str()});
   if (args.positional.size() != 1 || !(args.positional[0].is_list() || args.positional[0].is_record() || args.positional[0].is_tuple()))
     fail(Diag::sequential_argument, args.span, {args.positional.size() == 1 ? kind_text(args.positional[0]) : std::to_string(args.positional.size()) + " arguments"});
@@ -249,7 +247,7 @@ Value Interpreter::parameter_value(ParamState& param, Span use) {
       args.positional = {shown};
       args.spans = {param.info.span};
       args.span = param.info.span;
-      shown = call(transform, args, param.info.span, nullptr);
+      shown = call(transform, args, param.info.span);
       if (!shown.is_tensor()) fail(Diag::transform_result, param.info.span, {kind_text(shown)});
       std::vector<Dim> a = shown.tensor()->type.dims, b = param.info.type.dims;
       std::sort(a.begin(), a.end());

@@ -82,7 +82,6 @@ void Interpreter::evaluate_network(Unit& main) {
     exec_block(main.network->body);
     apply_directives(network);
   }
-  network.body_done = true;
   name_network();
   auto it = network_class_.functions.find(Symbol("main"));
   if (it == network_class_.functions.end()) {

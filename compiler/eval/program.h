@@ -80,7 +80,6 @@ struct ParamState {
   std::vector<Value> transforms;
   Tensor raw;    // once used
   Tensor shown;  // after the transforms
-  bool in_transform = false;
 };
 
 enum class MemberKind : std::uint8_t { argument, assigned, function, parameter, flag };
@@ -101,7 +100,6 @@ struct Instance {
   std::string path;             // `encoder/layers/0`; empty for the network
   bool named = false;           // has an owner
   bool network = false;
-  bool body_done = false;
   Span made;                    // the call that made it
 
   // What `params(...)` in the body asked for; applied at the end of the body.

@@ -85,19 +85,22 @@ void Interpreter::exec_update(const UpdateStmt& s) {
   assign(s.name, value, s.name_span);
 }
 
+const std::vector<Value>& Interpreter::unpacked(const Target& target, const Value& value, Span value_span) {
+  const std::vector<Value>* items = value.is_tuple() ? &value.tuple().items : value.is_list() ? &value.list() : nullptr;
+  if (!items) fail(Diag::cannot_unpack, value_span, {kind_text(value), std::to_string(target.items.size())});
+  if (items->size() != target.items.size())
+    fail(Diag::unpack_count, value_span, {std::to_string(items->size()), std::to_string(target.items.size())});
+  return *items;
+}
+
 void Interpreter::bind(const Target& target, const Value& value, Span value_span, bool weak) {
   if (target.flag_owner) no_control_flow(target.span, "setting a mode flag");
   if (target.items.empty()) {
     if (target.name) assign(target.name, value, target.span, weak);
     return;
   }
-  const std::vector<Value>* items = value.is_tuple() ? &value.tuple().items : value.is_list() ? &value.list() : nullptr;
-  if (!items) {
-    fail(Diag::cannot_unpack, value_span, {kind_text(value), std::to_string(target.items.size())});
-  }
-  if (items->size() != target.items.size())
-    fail(Diag::unpack_count, value_span, {std::to_string(items->size()), std::to_string(target.items.size())});
-  for (std::size_t i = 0; i < items->size(); ++i) bind(target.items[i], (*items)[i], value_span);
+  const std::vector<Value>& items = unpacked(target, value, value_span);
+  for (std::size_t i = 0; i < items.size(); ++i) bind(target.items[i], items[i], value_span);
 }
 
 void Interpreter::assign(Symbol name, const Value& value, Span span, bool weak) {

@@ -93,7 +93,7 @@ Value Interpreter::check_type(const Value& value, const TypeExpr& type, Span whe
     const Value* found = lookup(type.path[0], type.span, storage);
     if (!found) fail(Diag::unknown_type, type.span, {type_text(type)});
     Value cls = *found;
-    for (std::size_t i = 1; i < type.path.size(); ++i) cls = member_of(cls, type.path[i], type.span, type.span);
+    for (std::size_t i = 1; i < type.path.size(); ++i) cls = member_of(cls, type.path[i], type.span);
     if (!cls.is<const ModuleClass*>()) fail(Diag::not_a_type, type.span, {type_text(type), kind_text(cls)});
     if (!value.is<Instance*>() || value.get<Instance*>()->cls != cls.get<const ModuleClass*>()) mismatch();
     return value;
