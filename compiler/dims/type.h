@@ -22,6 +22,8 @@ struct TensorType {
   std::vector<Dim> dims;  // the order is that of the type rule; it has no meaning for operations
   DType dtype = DType::float32;
   Dim sparse_dim = nullptr;
+  // The state of `nn.cum_concat`: no tensor yet, but the frames before, each with these dims.
+  bool history = false;
 
   bool has(Dim d) const { return std::find(dims.begin(), dims.end(), d) != dims.end(); }
   bool operator==(const TensorType& other) const = default;

@@ -1,6 +1,7 @@
 // What the evaluator asks of a backend. There are two: one builds the layer graph, one computes tensors.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,6 +45,64 @@ struct Mark {
   Span span;
 };
 
+// ---- control flow over tensors
+//
+// The evaluator has run each body on types alone before a backend sees it, so all types and names are known. A backend
+// runs the body as often as it needs to: once to record it, or once for each step.
+
+struct LoopState {
+  std::string name;       // `h`; `state.h` for a part of a record
+  Tensor initial;         // of the type below; of a history only a mark of its type
+  TensorType type;        // at the begin of a step and at its end
+  Span span;
+};
+
+struct LoopSpec {
+  std::string name;                // wanted name of its layer
+  Dim axis = nullptr;
+  bool axis_known = true;          // has lengths; else the loop gives it them
+  std::vector<Dim> length_dims;    // what the lengths of the axis depend on: [batch] or none
+  Tensor max;                      // at most so many frames: int, a scalar or [batch]; null where none is given or the axis is known
+  bool has_end = false;            // the body calls `end`
+  bool include_eos = true;         // the frame in which a sequence ends counts
+  std::vector<LoopState> state;
+  std::vector<std::string> stacked_names;
+  std::vector<TensorType> stacked;  // of one frame
+  Span span;
+};
+struct LoopStep {
+  Tensor index;               // int32 scalar
+  std::vector<Tensor> state;  // from the step before
+};
+struct LoopNext {
+  std::vector<Tensor> state;
+  std::vector<Tensor> stacked;
+  Tensor end;  // bool; null without `end`
+};
+struct LoopResult {
+  std::vector<Tensor> last;     // state after each sequence's own last frame: its type and length_dims; null for a history
+  std::vector<Tensor> stacked;  // the type of a frame with the axis in front
+};
+using LoopBody = std::function<LoopNext(const LoopStep&)>;
+
+struct CondSpec {
+  std::string name;
+  Tensor condition;                  // bool scalar
+  std::vector<std::string> names;    // of the results
+  std::vector<TensorType> results;
+  std::vector<Dim> joined;           // declared without length before; each branch gives them one
+  Span span;
+};
+using CondBranch = std::function<std::vector<Tensor>()>;
+
+struct MaskedSpec {
+  std::string name;
+  Tensor mask;                      // bool, scalar or with batch
+  std::vector<std::string> names;
+  std::vector<Tensor> before;       // what the results are where the mask is false; of equal types
+  Span span;
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -62,6 +121,16 @@ class Backend {
   // is a whole module path (`encoder.layers.0`) and does not belong to the call around it.
   virtual void enter_scope(const std::string& base, bool at_root) = 0;
   virtual void leave_scope() = 0;
+  // The step's frame of `x` inside of a loop over `axis`, whose index this is: `x` without that axis.
+  virtual Tensor frame(const Tensor& x, Dim axis, const Tensor& index, Span span) = 0;
+  virtual LoopResult loop(const LoopSpec& spec, const LoopBody& body) = 0;
+  virtual std::vector<Tensor> cond(const CondSpec& spec, const CondBranch& then, const CondBranch& otherwise) = 0;
+  // An `if` for each sequence.
+  virtual std::vector<Tensor> masked(const MaskedSpec& spec, const CondBranch& body) = 0;
+  // Runs `make` outside of all loops, branches and masked parts: what is computed once in a run.
+  virtual void outside(const std::function<void()>& make) = 0;
+  // The value of a parameter for the next run; `value` has its type.
+  virtual void assign(const Parameter& parameter, const Tensor& current, const Tensor& value, Span span) = 0;
   // `assert` on a tensor: checked in eager runs, left out of the network.
   virtual void check(const Tensor& condition, const std::string& message, Span span) = 0;
 };

@@ -26,6 +26,8 @@ struct Namespace;    // module.h
 // What a backend holds for a tensor; each backend derives its own.
 struct TensorData {
   TensorType type;
+  // Holds a value for each hypothesis of a search; the evaluator keeps track. No part of the type.
+  mutable bool undecided = false;
   explicit TensorData(TensorType t) : type(std::move(t)) {}
   virtual ~TensorData() = default;
 };

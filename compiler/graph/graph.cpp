@@ -8,10 +8,19 @@ const Option* Layer::option(std::string_view key) const {
   return nullptr;
 }
 
-Graph::Graph() { scopes.push_back({0, nullptr, ""}); }
+Graph::Graph() {
+  scopes.push_back({0, nullptr, ""});
+  regions.push_back({0, nullptr, nullptr, &scopes.front()});
+}
+
+Region& Graph::add_region(const Region* parent) {
+  scopes.push_back({static_cast<std::uint32_t>(scopes.size()), nullptr, ""});
+  regions.push_back({static_cast<std::uint32_t>(regions.size()), parent, nullptr, &scopes.back()});
+  return regions.back();
+}
 
 Layer& Graph::add(std::string cls, OptionDict options, TensorType type, const NameScope* scope, std::string base,
-                  Span span) {
+                  Span span, const Region* region) {
   Layer& layer = layers.emplace_back();
   layer.id = static_cast<std::uint32_t>(layers.size() - 1);
   layer.cls = std::move(cls);
@@ -20,6 +29,7 @@ Layer& Graph::add(std::string cls, OptionDict options, TensorType type, const Na
   layer.scope = scope;
   layer.base = std::move(base);
   layer.span = span;
+  layer.region = region ? region : root_region();
   return layer;
 }
 

@@ -29,6 +29,14 @@ struct Extern {
   Span span;
 };
 
+// A dict of layers: the network itself, the unit of a loop, a branch of a cond.
+struct Region {
+  std::uint32_t id = 0;
+  const Region* parent = nullptr;      // where its owner stands; null for the network
+  const Layer* owner = nullptr;        // the layer that has it in an option; null for the network, and until it is made
+  const NameScope* scope = nullptr;    // names of layers in it begin here
+};
+
 // The value that a layer option stands for lies in `options`; "class" is `cls`. References to other layers are
 // LayerRef options (anywhere, also nested).
 struct Layer {
@@ -40,7 +48,8 @@ struct Layer {
   std::string base;              // wanted name inside its scope
   std::string name;              // final; given by assign_names, or fixed from the start (marks, externs: `data:KEY`)
   bool fixed_name = false;
-  bool root = false;             // is needed though nothing reads it (losses, outputs)
+  bool root = false;             // is needed though nothing reads it: losses, outputs; in a region, once its owner is
+  const Region* region = nullptr;  // the dict that it stands in
   const Extern* source = nullptr;  // for an extern
   std::string parameter;         // for a variable: its path `encoder/ff/weight`
   Span span;
@@ -49,16 +58,22 @@ struct Layer {
 };
 
 struct Graph {
-  std::deque<Layer> layers;      // stable addresses, program order: a layer stands behind all that it reads
+  // Stable addresses, program order: a layer stands behind all that it reads, but for values of the step before. Those
+  // of a region stand before its owner.
+  std::deque<Layer> layers;
   std::deque<NameScope> scopes;
+  std::deque<Region> regions;
   std::deque<Extern> externs;
   OptionDict entries;            // of the dict besides the layers, put in as they are (`#copy_param_mode`)
   Dim batch = nullptr;
 
   Graph();
-  Layer& add(std::string cls, OptionDict options, TensorType type, const NameScope* scope, std::string base, Span span);
+  Layer& add(std::string cls, OptionDict options, TensorType type, const NameScope* scope, std::string base, Span span,
+             const Region* region = nullptr);  // without one at the root
   const NameScope* add_scope(const NameScope* parent, std::string base);
   const NameScope* root_scope() const { return &scopes.front(); }
+  Region& add_region(const Region* parent);  // with a scope of its own for names
+  const Region* root_region() const { return &regions.front(); }
 };
 
 // Calls f(const LayerRef&) for every reference in an option.
