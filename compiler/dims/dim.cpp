@@ -76,11 +76,28 @@ DimTable::DimTable() {
 Dim DimTable::declare(std::string name, DimKind kind, std::optional<std::int64_t> size, Span declared) {
   DimNode node;
   node.kind = kind;
-  node.id = static_cast<std::uint32_t>(nodes_.size());
   node.size = size;
   node.name = std::move(name);
   node.declared = declared;
-  return &nodes_.emplace_back(std::move(node));
+  return this->declared(records_.size(), std::move(node));
+}
+
+Dim DimTable::declared(std::size_t records, DimNode node) {
+  if (records == 0) {
+    node.id = static_cast<std::uint32_t>(nodes_.size());
+    return &nodes_.emplace_back(std::move(node));
+  }
+  Record& record = *records_[records - 1];
+  if (record.next == record.dims.size()) record.dims.push_back(declared(records - 1, node));
+  Dim result = record.dims[record.next++];
+  if (result->name != node.name || result->kind != node.kind || result->size != node.size)
+    throw std::logic_error("a body declares `" + node.name + "` where it declared `" + result->name + "` before");
+  return result;
+}
+
+DimTable::Replay::Replay(DimTable& table, Record& record) : table_(table) {
+  record.next = 0;
+  table.records_.push_back(&record);
 }
 
 Dim DimTable::intern(DimNode node) {

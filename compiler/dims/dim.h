@@ -67,7 +67,37 @@ class DimTable {
 
   const std::deque<DimNode>& all() const { return nodes_; }
 
+  // The dims that a body declares, in order. A body that runs again gets the same dims, not new ones.
+  struct Record {
+    std::vector<Dim> dims;
+    std::size_t next = 0;
+  };
+  // While it lives, declare() gives the dims of the record, and adds what it does not have yet.
+  class Replay {
+   public:
+    Replay(DimTable& table, Record& record);
+    ~Replay() { table_.records_.pop_back(); }
+    Replay(const Replay&) = delete;
+    Replay& operator=(const Replay&) = delete;
+
+   private:
+    DimTable& table_;
+  };
+  // While it lives, records are left alone: what is declared then is made once only.
+  class Outside {
+   public:
+    explicit Outside(DimTable& table) : table_(table) { records_.swap(table.records_); }
+    ~Outside() { records_.swap(table_.records_); }
+    Outside(const Outside&) = delete;
+    Outside& operator=(const Outside&) = delete;
+
+   private:
+    DimTable& table_;
+    std::vector<Record*> records_;
+  };
+
  private:
+  Dim declared(std::size_t records, DimNode node);
   Dim intern(DimNode node);
   Dim sum_of(std::vector<Dim> terms);
   Dim product_of(std::int64_t factor, std::vector<Dim> factors);
@@ -76,6 +106,7 @@ class DimTable {
   std::optional<Dim> divide_exactly(Dim a, Dim b);
 
   std::deque<DimNode> nodes_;
+  std::vector<Record*> records_;  // of the bodies that run, innermost last
   std::unordered_map<std::string, Dim> interned_;  // by a text key of form, kind-free structure and ids
   Dim batch_ = nullptr;
   Dim single_step_ = nullptr;

@@ -18,7 +18,7 @@ std::optional<DType> dtype_of(std::string_view name) {
 
 std::string to_string(const TensorType& type) {
   std::string head = type.sparse_dim ? "index(" + to_string(type.sparse_dim) + ")" : std::string(to_string(type.dtype));
-  return head + "[" + dims_text(type.dims) + "]";
+  return (type.history ? "history of " : "") + head + "[" + dims_text(type.dims) + "]";
 }
 
 }  // namespace rcn

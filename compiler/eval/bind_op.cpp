@@ -60,7 +60,7 @@ void report_type(const OpInfo& info, const OpParam& param, const Value& value, S
 }  // namespace
 
 bool accepts(ArgTypes types, const Value& value) {
-  if (value.is_tensor()) return types & arg::tensor;
+  if (value.is_tensor()) return types & (value.tensor()->type.history ? arg::tensor | arg::history : arg::tensor);
   if (value.is<bool>()) return types & arg::boolean;
   if (value.is<std::int64_t>()) return types & (arg::integer | arg::real);
   if (value.is<double>()) return types & arg::real;
@@ -91,6 +91,7 @@ std::string accepted_text(ArgTypes types) {
   if (types & arg::list) words.push_back("a list");
   if (types & arg::record) words.push_back("a record");
   if (types & arg::function) words.push_back("a function");
+  if (types & arg::history) words.push_back("a state of `nn.cum_concat`");
   if (types & arg::dtype) words.push_back("a dtype");
   if (types & arg::none) words.push_back("`none`");
   std::string result;

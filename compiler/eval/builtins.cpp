@@ -227,8 +227,9 @@ Value Interpreter::call_builtin(const Function& f, CallArgs& args) {
       if (b->form == DimForm::constant && b->factor < 0) fail(Diag::dim_factor, args.span, {std::to_string(b->factor)});
       return in_.context.dims.ceildiv(a, b);
     }
+    case Builtin::end: builtin_end(args); return None{};
+    case Builtin::assign: builtin_assign(args); return None{};
     case Builtin::locked:
-    case Builtin::end:
     case Builtin::control_flow: no_control_flow(args.span, "`" + name + "`");
     case Builtin::make_layer: return make_layer(args);
     case Builtin::network_entry: {
@@ -236,7 +237,7 @@ Value Interpreter::call_builtin(const Function& f, CallArgs& args) {
       if (!main_running_) fail(Diag::tensor_outside_main, args.span, {"network_entry"});
       if (!arg(0).is_str()) wrong(0, "a string");
       reserve_name(arg(0).str(), args.spans[0]);
-      backend_.raw_entry(arg(0).str(), arg(1), args.span);
+      backend_->raw_entry(arg(0).str(), arg(1), args.span);
       return None{};
     }
   }
@@ -334,7 +335,7 @@ Value Interpreter::make_layer(CallArgs& args) {
   }
   std::vector<std::string> subs;
   if (sub.is_str()) subs.push_back(sub.str());
-  std::vector<Tensor> result = backend_.raw_layer(layer, {type}, subs, args.span);
+  std::vector<Tensor> result = backend_->raw_layer(layer, {type}, subs, args.span);
   return result.at(0);
 }
 

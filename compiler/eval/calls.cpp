@@ -127,7 +127,7 @@ Value Interpreter::call_declared(const Function& f, CallArgs& args) {
   bind_params(f.decl->params, args, what, f.decl->name_span, inner);
   auto [scope, at_root] = scope_name(f);
   call_stack_.push_back({args.span, what});
-  if (!scope.empty()) backend_.enter_scope(scope, at_root);
+  if (!scope.empty()) backend_->enter_scope(scope, at_root);
   {
     Restore<Frame*> here(frame_, &inner);
     exec_block(f.decl->body);
@@ -148,7 +148,7 @@ Value Interpreter::call_declared(const Function& f, CallArgs& args) {
       result = Poison{};
     }
   }
-  if (!scope.empty()) backend_.leave_scope();
+  if (!scope.empty()) backend_->leave_scope();
   call_stack_.pop_back();
   if (inner.result.is_poison()) throw EvalError{};
   return inner.result;
@@ -267,6 +267,9 @@ Value Interpreter::apply(std::string_view op, std::vector<Value> args, Span span
 }
 
 Value Interpreter::apply(const OpInfo& info, std::vector<Value> args, std::vector<Span> spans, Span span, const std::string& name) {
+  for (std::size_t i = 0; i < args.size(); ++i)
+    if (args[i].is_tensor() && args[i].tensor()->type.history && !(info.params[i].types & arg::history))
+      fail(Diag::history_use, i < spans.size() ? spans[i] : span, {kind_text(args[i])});
   OpCall op(in_.context, info, std::move(args), std::move(spans), span);
   info.infer(op);
   if (op.has_static()) {
@@ -278,9 +281,13 @@ Value Interpreter::apply(const OpInfo& info, std::vector<Value> args, std::vecto
   }
   if (!main_running_) fail(Diag::tensor_outside_main, span, {std::string(info.name)});
   OpNode& node = op.node();
+  require_one_sequence(node, span);
   node.base_name = name;
   node.span = user_place(span);
-  std::vector<Tensor> tensors = backend_.apply(node);
+  std::vector<Tensor> tensors = backend_->apply(node);
+  for (const Operand& input : node.inputs)
+    if (const Tensor* t = as_tensor(input); t && (*t)->undecided)
+      for (Tensor& tensor : tensors) tensor->undecided = true;
   for (const OpCall::Rename& rename : op.renames())
     for (Tensor& t : tensors) {
       if (!t->type.has(rename.from)) continue;

@@ -103,7 +103,17 @@ Value Interpreter::eval_name(const NameExpr& e) {
   Value storage;
   const Value* value = lookup(e.name, e.span, storage);
   if (!value) fail(Diag::no_value_here, e.span, {e.name.str()});
-  if (value->is_poison()) throw EvalError{};
+  if (value->is_poison()) {
+    for (Scope* scope = frame().scope; scope; scope = scope->parent)
+      for (const auto& [name, where] : scope->only_branch)
+        if (name == e.name) {
+          report(Diag::only_in_branch, e.span, {e.name.str()})
+              .note(Diag::note_branch_here, where)
+              .help(Diag::help_text, {"give it a value before the `if`, or in both branches"});
+          throw EvalError{};
+        }
+    throw EvalError{};
+  }
   return *value;
 }
 
@@ -186,6 +196,7 @@ Value Interpreter::member_of(const Value& object, Symbol name, Span span) {
 Value Interpreter::eval_index(const IndexExpr& e) {
   Value object = eval(*e.object);
   Value index = eval(*e.index);
+  if (index.is_tensor() && (object.is_tensor() || (object.is_record() && loop_of_index(index)))) return frame_of(object, index.tensor(), e);
   if (object.is_tensor()) fail(Diag::tensor_index, e.span, {kind_text(object)});
   if (index.is_tensor()) fail(Diag::tensor_as_static, e.index->span, {"an index", to_string(index.tensor()->type)});
   if (object.is_record()) {
@@ -309,16 +320,7 @@ Value Interpreter::eval_lambda(const LambdaExpr& e) {
 
 bool Interpreter::condition(const Value& value, Span span, const char* what) {
   if (value.is<bool>()) return value.get<bool>();
-  if (value.is_tensor()) {
-    const TensorType& type = value.tensor()->type;
-    if (type.dtype != DType::bool_) fail(Diag::condition_not_bool, span, {what, kind_text(value)});
-    if (!type.dims.empty()) {
-      report(Diag::condition_not_scalar, span, {what, dims_text(type.dims)})
-          .help(Diag::help_text, {"`nn.where` chooses element by element; `masked`, in a loop, chooses for each sequence"});
-      throw EvalError{};
-    }
-    no_control_flow(span, "a condition that is a tensor");
-  }
+  if (value.is_tensor()) fail(Diag::tensor_as_static, span, {what, to_string(value.tensor()->type)});
   auto builder = report(Diag::condition_not_bool, span, {what, kind_text(value)});
   if (value.is_none()) builder.help(Diag::help_text, {"there is no truthiness: compare with `none`"});
   if (value.is_list()) builder.help(Diag::help_text, {"there is no truthiness: write `len(x) > 0`"});
@@ -326,9 +328,23 @@ bool Interpreter::condition(const Value& value, Span span, const char* what) {
   throw EvalError{};
 }
 
+// The condition of a branch that is decided while the network runs.
+Tensor Interpreter::condition_tensor(const Value& value, Span span, const char* what) {
+  const TensorType& type = value.tensor()->type;
+  if (type.dtype != DType::bool_) fail(Diag::condition_not_bool, span, {what, kind_text(value)});
+  if (!type.dims.empty()) {
+    report(Diag::condition_not_scalar, span, {what, dims_text(type.dims)})
+        .help(Diag::help_text, {"`nn.where` chooses element by element; `masked`, in a loop, chooses for each sequence"});
+    throw EvalError{};
+  }
+  if (value.tensor()->undecided) fail(Diag::mixes_sequences, span, {"if", "which a search has not decided yet"});
+  return value.tensor();
+}
+
 Value Interpreter::eval_conditional(const ConditionalExpr& e) {
-  bool first = condition(eval(*e.condition), e.condition->span, "`if`");
-  return eval(first ? *e.then : *e.otherwise);
+  Value value = eval(*e.condition);
+  if (value.is_tensor()) return dynamic_conditional(e, condition_tensor(value, e.condition->span, "`if`"));
+  return eval(condition(value, e.condition->span, "`if`") ? *e.then : *e.otherwise);
 }
 
 Value Interpreter::eval_logical(const LogicalExpr& e) {

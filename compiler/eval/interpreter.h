@@ -10,6 +10,7 @@
 
 #include "compiler/eval/evaluator.h"
 #include "compiler/eval/program.h"
+#include "compiler/eval/type_backend.h"
 
 namespace rcn {
 
@@ -17,7 +18,8 @@ enum class Builtin : std::uint8_t {
   len, range, enumerate, zip, reversed, sorted, min, max, sum, abs, any, all, int_, float_, str, isinstance, copy, locked,
   end, params, dim, ceildiv,
   make_layer, network_entry,  // of nn
-  control_flow,               // of nn: names that need loops, search or assignment
+  assign,
+  control_flow,               // of nn: names that need search
 };
 
 class Interpreter {
@@ -27,10 +29,32 @@ class Interpreter {
 
  private:
   // ---- activation records
+  enum class ScopeKind : std::uint8_t {
+    plain,   // a function, comprehension or lambda
+    branch,  // of a dynamic `if`, or a masked part: what it assigns is merged with the values before
+    loop,    // a body: what it assigns is gone after the step, but for state
+  };
   struct Scope {
     Scope* parent = nullptr;
     std::vector<std::pair<Symbol, Value>> vars;
+    ScopeKind kind = ScopeKind::plain;
+    std::vector<std::pair<Symbol, Span>> assigned;     // loop, branch: where a name got its value last
+    std::vector<std::pair<Symbol, Span>> only_branch;  // names that only one branch of an `if` gives a value
     Value* find(Symbol name);
+  };
+  // The body of a loop while it runs.
+  struct Frame;
+  struct LoopRun {
+    Frame* frame = nullptr;
+    Dim axis = nullptr;
+    bool known = true;
+    Symbol index_name;
+    Tensor index;
+    std::vector<std::pair<Symbol, Value>> stacked;
+    std::vector<Span> stacked_spans;
+    Tensor end;
+    bool include_eos = true;
+    Span end_span;
   };
   enum class FrameKind : std::uint8_t { file, module_body, function };
   struct Frame {
@@ -88,6 +112,29 @@ class Interpreter {
   void poison_targets(ast::Stmt& s);
   void poison(const ast::Target& target);
   [[noreturn]] void no_control_flow(Span span, std::string what);
+
+  // ---- control flow over tensors (loops.cpp, branches.cpp)
+  void exec_loop(const ast::LoopStmt& s);
+  Tensor loop_max(ast::Expr& e, bool known);
+  void exec_stack(const ast::StackStmt& s);
+  void builtin_end(CallArgs& args);
+  Value frame_of(const Value& value, const Tensor& index, const ast::IndexExpr& e);
+  LoopRun* loop_of_index(const Value& index);
+  Tensor leaf_tensor(const Value& leaf, const TensorType& type, Span span);
+  std::string changed_dims(const TensorType& before, const TensorType& after) const;
+  Flow exec_dynamic_if(const ast::IfStmt& s, std::size_t branch, const Tensor& condition);
+  Tensor condition_tensor(const Value& value, Span span, const char* what);
+  void check_state(Symbol name, Span span);
+  Value dynamic_conditional(const ast::ConditionalExpr& e, const Tensor& condition);
+  using Names = std::vector<std::pair<Symbol, Value>>;
+  void run_cond(const Tensor& condition, Span span, const std::function<void()>& then, const std::function<void()>& otherwise,
+                const std::string& name);
+  Names run_branch(const std::function<void()>& body);
+  void exec_masked(const ast::MaskedStmt& s);
+  void builtin_assign(CallArgs& args);
+  void require_plain_region(Span span, const std::string& word);
+  void require_one_sequence(const OpNode& node, Span span);
+  void throw_if_errors_since(std::size_t before);
 
   // ---- expressions (expressions.cpp)
   Value eval(ast::Expr& e);
@@ -175,7 +222,9 @@ class Interpreter {
 
   const EvalInput& in_;
   const EvalOptions& options_;
-  Backend& backend_;
+  Backend& real_;                // the backend of the run
+  TypeBackend types_;
+  Backend* backend_;             // one of the two
   DiagnosticSink& diag_;
   const std::size_t errors_before_;
 
@@ -197,6 +246,10 @@ class Interpreter {
   bool main_running_ = false;
   bool any_output_ = false;
   std::int64_t steps_ = 0;
+  std::vector<LoopRun*> loops_;                      // the bodies that run, innermost last
+  std::vector<const char*> regions_;                 // `a loop`, `a branch ...`: what surrounds the place of evaluation
+  int masked_ = 0;                                   // masked parts around it whose mask has batch
+  std::vector<const ParamState*> assigned_params_;
 };
 
 // How deep calls nest is a limit of its own; this keeps C++ frames small.

@@ -231,7 +231,12 @@ Value Interpreter::parameter_value(ParamState& param, Span use) {
     used_params_.push_back(&param);
     Parameter info = param.info;
     if (in_stdlib(info.span)) info.span = in_stdlib(param.owner->made) ? user_place(use) : param.owner->made;
-    param.raw = backend_.parameter(info);
+    // Whoever asks first: a parameter is made once, and stands outside of all loops and branches.
+    real_.outside([&] { param.raw = real_.parameter(info); });
+  }
+  if (param.transforms.empty()) {
+    param.shown = param.raw;
+    return param.raw;
   }
   Value shown = param.raw;
   Frame inner;  // a transform sees the flags of the parameter's owner
@@ -240,7 +245,7 @@ Value Interpreter::parameter_value(ParamState& param, Span use) {
   inner.self = param.owner;
   inner.flags = param.owner;
   inner.scope = &inner.locals;
-  if (!param.transforms.empty()) {
+  auto transform_all = [&] {
     Restore<Frame*> here(frame_, &inner);
     for (const Value& transform : param.transforms) {
       CallArgs args;
@@ -255,6 +260,15 @@ Value Interpreter::parameter_value(ParamState& param, Span use) {
       if (a != b || shown.tensor()->type.dtype != param.info.type.dtype)
         fail(Diag::transform_type, param.info.span, {to_string(param.info.type), to_string(shown.tensor()->type)});
     }
+  };
+  {
+    Restore<Backend*> real(backend_, &real_);
+    Restore<std::vector<LoopRun*>> no_loops(loops_, {});
+    Restore<std::vector<const char*>> no_regions(regions_, {});
+    Restore<int> no_masks(masked_, 0);
+    Restore<bool> keep(in_.context.lengths.keep, true);
+    DimTable::Outside outside(in_.context.dims);
+    real_.outside(transform_all);
   }
   param.shown = shown.tensor();
   return shown;

@@ -35,7 +35,31 @@ const Tensor& OpNode::tensor(std::size_t index) const {
 
 // ---- DimLengths
 
-void DimLengths::define(Dim atom, std::vector<Dim> length_dims) { defined_.insert_or_assign(atom, std::move(length_dims)); }
+void DimLengths::define(Dim atom, std::vector<Dim> length_dims) {
+  if (!keep) {
+    auto before = defined_.find(atom);
+    log_.emplace_back(atom, before == defined_.end() ? std::nullopt : std::optional(before->second));
+  }
+  defined_.insert_or_assign(atom, std::move(length_dims));
+}
+
+void DimLengths::rollback(std::size_t mark) {
+  for (; log_.size() > mark; log_.pop_back()) {
+    auto& [atom, before] = log_.back();
+    if (before) {
+      defined_[atom] = std::move(*before);
+    } else {
+      defined_.erase(atom);
+    }
+  }
+}
+
+std::vector<Dim> DimLengths::defined_since(std::size_t mark) const {
+  std::vector<Dim> result;
+  for (std::size_t i = mark; i < log_.size(); ++i)
+    if (std::find(result.begin(), result.end(), log_[i].first) == result.end()) result.push_back(log_[i].first);
+  return result;
+}
 
 bool DimLengths::defined(Dim d) const {
   if (d->size || d->kind == DimKind::batch) return true;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <string>
@@ -24,7 +25,8 @@ using ArgTypes = std::uint32_t;
 namespace arg {
 inline constexpr ArgTypes tensor = 1 << 0, integer = 1 << 1, real = 1 << 2, boolean = 1 << 3, str = 1 << 4,
                           dim = 1 << 5, dims = 1 << 6 /* list of dims */, list = 1 << 7, dtype = 1 << 8,
-                          none = 1 << 9, function = 1 << 10, record = 1 << 11;
+                          none = 1 << 9, function = 1 << 10, record = 1 << 11,
+                          history = 1 << 12 /* the state of cum_concat */;
 inline constexpr ArgTypes number = integer | real;
 inline constexpr ArgTypes operand = tensor | number | boolean;  // a tensor or a static number
 inline constexpr ArgTypes axes = dim | dims;
@@ -91,8 +93,16 @@ class DimLengths {
   bool defined(Dim d) const;                      // static dims always are; derived ones if all their atoms are
   std::vector<Dim> length_dims(Dim d) const;      // [] for static dims
 
+  // A body that runs again finds the lengths as they were when it began: mark() before, rollback() each time.
+  std::size_t mark() const { return log_.size(); }
+  void rollback(std::size_t mark);
+  std::vector<Dim> defined_since(std::size_t mark) const;
+  // What is defined while this is true is not rolled back.
+  bool keep = false;
+
  private:
   std::unordered_map<Dim, std::vector<Dim>> defined_;
+  std::vector<std::pair<Dim, std::optional<std::vector<Dim>>>> log_;  // what was defined, and its value before
 };
 
 // What type rules may use of the compilation.

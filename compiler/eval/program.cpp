@@ -13,7 +13,7 @@ EvalResult evaluate(const EvalInput& input, const EvalOptions& options, Backend&
 }
 
 Interpreter::Interpreter(const EvalInput& input, const EvalOptions& options, Backend& backend)
-    : in_(input), options_(options), backend_(backend), diag_(input.context.diagnostics), errors_before_(diag_.error_count()) {
+    : in_(input), options_(options), real_(backend), backend_(&backend), diag_(input.context.diagnostics), errors_before_(diag_.error_count()) {
   if (options.mode == "train") in_.context.train = None{};
   sequential_ = std::make_unique<ModuleClass>();
   sequential_->name = Symbol("Sequential");
@@ -99,7 +99,7 @@ void Interpreter::evaluate_network(Unit& main) {
   none.span = it->second->name_span;
   try {
     if (in_.declare_inputs && !in_.declare_inputs(externs_)) return;
-    for (const ExternInput& input : externs_) inputs_[Symbol(input.name)] = backend_.input(input);
+    for (const ExternInput& input : externs_) inputs_[Symbol(input.name)] = backend_->input(input);
     Value f = function_value(*it->second, main, &network);
     call_declared(f.function(), none);
   } catch (const EvalError&) {
@@ -240,8 +240,7 @@ const Value* Interpreter::namespace_member(const Namespace& space, Symbol name, 
     static constexpr std::pair<std::string_view, Builtin> kOwn[] = {
         {"make_layer", Builtin::make_layer}, {"network_entry", Builtin::network_entry},
         {"choice", Builtin::control_flow},   {"decide", Builtin::control_flow},
-        {"assign", Builtin::control_flow},   {"empty_history", Builtin::control_flow},
-        {"cum_concat", Builtin::control_flow}};
+        {"assign", Builtin::assign}};
     for (const auto& [own, builtin] : kOwn)
       if (own == n) {
         auto f = std::make_shared<Function>();

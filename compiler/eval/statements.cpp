@@ -41,12 +41,13 @@ Interpreter::Flow Interpreter::exec(Stmt& s) {
     case StmtKind::flag: declare_flag(as<FlagStmt>(s)); break;
     case StmtKind::mode: no_control_flow(s.span, "`mode` blocks");
     case StmtKind::mark: exec_mark(as<MarkStmt>(s)); break;
-    case StmtKind::stack: no_control_flow(s.span, "`stack`");
+    case StmtKind::stack: exec_stack(as<StackStmt>(s)); break;
     case StmtKind::if_: return exec_if(as<IfStmt>(s));
     case StmtKind::for_: return exec_for(as<ForStmt>(s));
-    case StmtKind::loop: no_control_flow(s.span, "`loop`");
-    case StmtKind::masked: no_control_flow(s.span, "`masked`");
+    case StmtKind::loop: exec_loop(as<LoopStmt>(s)); break;
+    case StmtKind::masked: exec_masked(as<MaskedStmt>(s)); break;
     case StmtKind::return_: {
+      if (frame().scope->kind != ScopeKind::plain) fail(Diag::not_in_region, s.span, {"return", regions_.back()});
       Expr* value = as<ReturnStmt>(s).value;
       frame().result = value ? eval(*value) : Value(None{});
       return Flow::returned;
@@ -122,13 +123,33 @@ void Interpreter::assign(Symbol name, const Value& value, Span span, bool weak) 
       break;
     }
     case FrameKind::function: {
-      if (Value* old = f.locals.find(name)) {
+      if (Value* old = f.scope->find(name)) {
         *old = value;
       } else {
-        f.locals.vars.emplace_back(name, value);
+        if (!value.is_poison()) check_state(name, span);
+        f.scope->vars.emplace_back(name, value);
       }
+      if (f.scope->kind != ScopeKind::plain) {
+        std::erase_if(f.scope->assigned, [&](const auto& entry) { return entry.first == name; });
+        f.scope->assigned.emplace_back(name, span);
+      }
+      std::erase_if(f.scope->only_branch, [&](const auto& entry) { return entry.first == name; });
       break;
     }
+  }
+}
+
+// What a loop's body assigns lives for one step, unless it is state.
+void Interpreter::check_state(Symbol name, Span span) {
+  bool crossed = false;
+  for (Scope* scope = frame().scope; scope; scope = scope->parent) {
+    if (Value* old = scope->find(name)) {
+      if (!crossed || old->is_poison()) return;
+      report(Diag::must_be_state, span, {name.str()})
+          .help(Diag::help_text, {"add `with " + name.str() + " = ...` to the head of the loop, or use another name in its body"});
+      throw EvalError{};
+    }
+    crossed = crossed || scope->kind == ScopeKind::loop;
   }
 }
 
@@ -175,7 +196,7 @@ void Interpreter::poison_targets(Stmt& s) {
       block(as<ForStmt>(s).body);
       break;
     case StmtKind::loop:
-      for (const LoopState& state : as<LoopStmt>(s).state) assign(state.name, Poison{}, s.span);
+      for (const ast::LoopState& state : as<LoopStmt>(s).state) assign(state.name, Poison{}, s.span);
       block(as<LoopStmt>(s).body);
       break;
     case StmtKind::masked: block(as<MaskedStmt>(s).body); break;
@@ -186,6 +207,8 @@ void Interpreter::poison_targets(Stmt& s) {
 Interpreter::Flow Interpreter::exec_if(const IfStmt& s) {
   for (const IfBranch& branch : s.branches) {
     Value value = eval(*branch.condition);
+    if (value.is_tensor())
+      return exec_dynamic_if(s, static_cast<std::size_t>(&branch - s.branches.data()), condition_tensor(value, branch.condition->span, "`if`"));
     if (condition(value, branch.condition->span, "`if`")) return exec_block(branch.body);
   }
   return exec_block(s.otherwise);
@@ -210,7 +233,7 @@ void Interpreter::exec_assert(const AssertStmt& s) {
   };
   if (value.is_tensor()) {
     if (value.tensor()->type.dtype != DType::bool_) fail(Diag::condition_not_bool, s.condition->span, {"`assert`", kind_text(value)});
-    backend_.check(value.tensor(), message(), s.condition->span);
+    backend_->check(value.tensor(), message(), s.condition->span);
     return;
   }
   if (!value.is<bool>()) fail(Diag::condition_not_bool, s.condition->span, {"`assert`", kind_text(value)});
@@ -234,6 +257,7 @@ void Interpreter::exec_mark(const MarkStmt& s) {
   static constexpr std::string_view kRoles[] = {"loss", "error", "output"};
   std::string role(kRoles[static_cast<std::size_t>(s.mark)]);
   if (!main_running_) fail(Diag::mark_outside_main, s.span, {role});
+  require_plain_region(s.span, role);
   Mark mark;
   mark.role = static_cast<MarkRole>(s.mark);
   mark.span = s.span;
@@ -272,12 +296,15 @@ void Interpreter::exec_mark(const MarkStmt& s) {
   if (value.is_poison()) throw EvalError{};
   Span value_span = s.value ? s.value->span : s.name_span;
   if (value.is_number()) value = apply("constant", {value, List{}, None{}, None{}}, value_span, mark.name);
+  if (value.is_tensor() && value.tensor()->type.history) fail(Diag::history_use, value_span, {kind_text(value)});
+  if (value.is_tensor() && value.tensor()->undecided && mark.role != MarkRole::output)
+    fail(Diag::mixes_sequences, value_span, {role, "which a search has not decided yet"});
   if (!value.is_tensor()) fail(Diag::mark_not_tensor, value_span, {role, mark.name, kind_text(value)});
   mark.first_output = mark.role == MarkRole::output && !any_output_;
   if (mark.role == MarkRole::output) any_output_ = true;
   reserve_name(mark.name, s.name_span);
   if (mark.first_output && mark.name != "output") reserve_name("output", s.name_span);
-  backend_.mark(mark, value.tensor());
+  backend_->mark(mark, value.tensor());
   if (s.value && !s.index) assign(s.name, value, s.name_span);
 }
 

@@ -1,0 +1,395 @@
+// `if` on a tensor, `masked`, and the assignment of parameters. Branches first run on types alone.
+#include <algorithm>
+
+#include "compiler/dims/dim_list.h"
+#include "compiler/eval/interpreter.h"
+#include "compiler/eval/leaves.h"
+
+namespace rcn {
+
+using namespace ast;
+
+namespace {
+
+constexpr const char* kBranch = "a branch that is decided while the network runs";
+constexpr const char* kMaskedPart = "a `masked` part";
+
+bool is_number_leaf(const Value& v) { return v.is_number() || v.is<bool>(); }
+
+}  // namespace
+
+// Losses, outputs and `return` stand where each run of the network comes along.
+void Interpreter::require_plain_region(Span span, const std::string& word) {
+  if (!regions_.empty()) fail(Diag::not_in_region, span, {word, regions_.back()});
+}
+
+// Where sequences go different ways, an operation on the batch as a whole has no meaning.
+void Interpreter::require_one_sequence(const OpNode& node, Span span) {
+  Dim batch = in_.context.dims.batch();
+  bool undecided = false, over_batch = false;
+  for (const Operand& input : node.inputs)
+    if (const Tensor* t = as_tensor(input)) {
+      undecided = undecided || (*t)->undecided;
+      for (const TensorType& out : node.outputs) over_batch = over_batch || ((*t)->type.has(batch) && !out.has(batch) && !out.history);
+    }
+  if (!over_batch || (!undecided && !masked_)) return;
+  fail(Diag::mixes_sequences, span, {std::string(node.op->name), undecided ? "which a search has not decided yet" : "in a `masked` part"});
+}
+
+// The names that a body assigns, with their values.
+Interpreter::Names Interpreter::run_branch(const std::function<void()>& body) {
+  Scope scope;
+  scope.parent = frame_->scope;
+  scope.kind = ScopeKind::branch;
+  Restore<Scope*> inner(frame_->scope, &scope);
+  body();
+  return std::move(scope.vars);
+}
+
+namespace {
+
+const Value* find(const std::vector<std::pair<Symbol, Value>>& names, Symbol name) {
+  for (const auto& [n, value] : names)
+    if (n == name) return &value;
+  return nullptr;
+}
+
+}  // namespace
+
+void Interpreter::run_cond(const Tensor& condition, Span span, const std::function<void()>& then,
+                           const std::function<void()>& otherwise, const std::string& name) {
+  const std::function<void()>* bodies[2] = {&then, &otherwise};
+  DimTable::Record dims[2];
+  std::vector<std::pair<Dim, std::vector<Dim>>> defined[2];  // with what their lengths depend on
+  Names names[2];
+  DimLengths& lengths = in_.context.lengths;
+  std::size_t mark = lengths.mark();
+  auto run = [&](int side) {
+    DimTable::Replay replay(in_.context.dims, dims[side]);
+    regions_.push_back(kBranch);
+    struct Pop {
+      std::vector<const char*>& regions;
+      ~Pop() { regions.pop_back(); }
+    } pop{regions_};
+    std::size_t errors = diag_.error_count();
+    Names result = run_branch(*bodies[side]);
+    throw_if_errors_since(errors);
+    return result;
+  };
+
+  // ---- on types
+  bool failed = false;
+  {
+    Restore<Backend*> types(backend_, &types_);
+    for (int side : {0, 1}) {
+      lengths.rollback(mark);
+      try {
+        names[side] = run(side);
+      } catch (const EvalError&) {
+        failed = true;  // the other branch is checked too
+      }
+      for (Dim d : lengths.defined_since(mark)) defined[side].emplace_back(d, lengths.length_dims(d));
+    }
+  }
+  if (failed) throw EvalError{};
+
+  // ---- the values of both
+  std::vector<Symbol> order;
+  for (const Names& side : names)
+    for (const auto& [n, value] : side)
+      if (std::find(order.begin(), order.end(), n) == order.end()) order.push_back(n);
+  struct Merged { Symbol name; Value form[2]; std::vector<int> result; };  // for each leaf: which result, or -1 (static)
+  std::vector<Merged> merged;
+  std::vector<std::pair<Symbol, Span>> only;
+  CondSpec spec;
+  spec.name = name;
+  spec.condition = condition;
+  spec.span = span;
+  std::vector<bool> undecided;
+  std::size_t errors = diag_.error_count();
+  for (Symbol n : order) {
+    Merged m;
+    m.name = n;
+    bool missing = false;
+    for (int side : {0, 1}) {
+      const Value* value = find(names[side], n);
+      for (Scope* s = frame_->scope; !value && s; s = s->parent) value = s->find(n);
+      if (!value) missing = true;
+      else m.form[side] = *value;
+    }
+    if (missing) {
+      only.emplace_back(n, span);
+      continue;
+    }
+    if (m.form[0].is_poison() || m.form[1].is_poison()) throw EvalError{};
+    if (!same_form(m.form[0], m.form[1])) {
+      report(Diag::branch_types, span, {n.str(), kind_text(m.form[0]), kind_text(m.form[1]), ""});
+      continue;
+    }
+    std::vector<Value> others;
+    for_each_leaf(m.form[1], {}, [&](const std::string&, const Value& leaf) { others.push_back(leaf); });
+    std::size_t k = 0;
+    for_each_leaf(m.form[0], n.str(), [&](const std::string& path, const Value& a) {
+      const Value& b = others[k++];
+      if (!a.is_tensor() && !b.is_tensor()) {
+        if (!same_value(a, b)) {
+          auto builder = report(Diag::branch_static, span, {path, kind_text(a), kind_text(b)});
+          if (is_number_leaf(a) && is_number_leaf(b)) builder.help(Diag::help_text, {"`nn.constant(" + to_text(a) + ")` makes a tensor of it"});
+        }
+        m.result.push_back(-1);
+        return;
+      }
+      const TensorType& type = a.is_tensor() ? a.tensor()->type : b.tensor()->type;
+      if (type.history) report(Diag::history_use, span, {kind_text(a.is_tensor() ? a : b)});
+      if (a.is_tensor() && b.is_tensor() && !same_type(a.tensor()->type, b.tensor()->type)) {
+        auto builder = report(Diag::branch_types, span, {path, "`" + to_string(a.tensor()->type) + "`", "`" + to_string(b.tensor()->type) + "`",
+                                                         changed_dims(a.tensor()->type, b.tensor()->type)});
+        std::vector<Dim> x = without(a.tensor()->type.dims, b.tensor()->type.dims), y = without(b.tensor()->type.dims, a.tensor()->type.dims);
+        if (x.size() == 1 && y.size() == 1 && x[0]->dynamic() && y[0]->dynamic())
+          builder.help(Diag::help_text, {"declare a dim before the `if` (`dim joined: spatial`) and give it its length in both branches: "
+                                         "as `out_dim` or `out_spatial_dim`, or by `nn.replace_dim(x, in_dim=" + to_string(y[0]) + ", out_dim=joined)`"});
+      } else if (!a.is_tensor() || !b.is_tensor()) {
+        const Value& number = a.is_tensor() ? b : a;
+        bool fits = is_number_leaf(number) && (number.is<bool>() ? type.dtype == DType::bool_ : type.dtype != DType::bool_ && (number.is<std::int64_t>() || is_float(type.dtype)));
+        if (!fits) report(Diag::branch_types, span, {path, kind_text(a), kind_text(b), ""});
+      }
+      m.result.push_back(static_cast<int>(spec.results.size()));
+      spec.names.push_back(path);
+      spec.results.push_back(type);
+      undecided.push_back((a.is_tensor() && a.tensor()->undecided) || (b.is_tensor() && b.tensor()->undecided));
+    });
+    merged.push_back(std::move(m));
+  }
+  throw_if_errors_since(errors);
+  for (const auto& [d, over] : defined[0])
+    if (std::any_of(defined[1].begin(), defined[1].end(), [&](const auto& other) { return other.first == d; })) spec.joined.push_back(d);
+  if (condition->undecided) std::fill(undecided.begin(), undecided.end(), true);
+
+  // ---- on tensors
+  auto branch = [&](int side) {
+    return [&, side]() {
+      lengths.rollback(mark);
+      Names values = run(side);
+      std::vector<Tensor> result(spec.results.size());
+      for (const Merged& m : merged) {
+        const Value* value = find(values, m.name);
+        for (Scope* s = frame_->scope; !value && s; s = s->parent) value = s->find(m.name);
+        std::size_t k = 0;
+        for_each_leaf(*value, {}, [&](const std::string&, const Value& leaf) {
+          int i = m.result[k++];
+          if (i >= 0) result[static_cast<std::size_t>(i)] = leaf_tensor(leaf, spec.results[static_cast<std::size_t>(i)], span);
+        });
+      }
+      return result;
+    };
+  };
+  std::vector<Tensor> results = backend_->cond(spec, branch(0), branch(1));
+  // The joined dims have a length now, and so have those that only one branch could see: nothing outside has them.
+  std::unordered_map<Dim, std::vector<Dim>> over;
+  for (const auto& side : defined)
+    for (const auto& [d, dims_of_length] : side) over[d] = united(over[d], dims_of_length);
+  for (const auto& side : defined)
+    for (const auto& [d, unused] : side) lengths.define(d, over[d]);
+  for (const Merged& m : merged) {
+    std::size_t k = 0;
+    Value value = map_leaves(m.form[0], [&](const Value& leaf) -> Value {
+      int i = m.result[k++];
+      if (i < 0) return leaf;
+      results[static_cast<std::size_t>(i)]->undecided = undecided[static_cast<std::size_t>(i)];
+      return results[static_cast<std::size_t>(i)];
+    });
+    assign(m.name, value, span);
+  }
+  for (const auto& [n, where] : only) {
+    assign(n, Poison{}, where);
+    frame_->scope->only_branch.emplace_back(n, where);
+  }
+}
+
+Interpreter::Flow Interpreter::exec_dynamic_if(const IfStmt& s, std::size_t index, const Tensor& condition_value) {
+  auto block = [&](Block body) {
+    if (exec_block(body) == Flow::returned && !frame().result.is_poison()) fail(Diag::not_in_region, s.span, {"return", kBranch});
+  };
+  auto rest = [&] {
+    for (std::size_t i = index + 1; i < s.branches.size(); ++i) {
+      Value value = eval(*s.branches[i].condition);
+      if (value.is_tensor()) {
+        exec_dynamic_if(s, i, condition_tensor(value, s.branches[i].condition->span, "`elif`"));
+        return;
+      }
+      if (condition(value, s.branches[i].condition->span, "`elif`")) return block(s.branches[i].body);
+    }
+    block(s.otherwise);
+  };
+  run_cond(condition_value, s.branches[index].condition->span, [&] { block(s.branches[index].body); }, rest, "if");
+  return Flow::next;
+}
+
+Value Interpreter::dynamic_conditional(const ConditionalExpr& e, const Tensor& condition_value) {
+  static const Symbol kResult("if-else");  // no name that a program can have
+  Scope scope;
+  scope.parent = frame_->scope;
+  Restore<Scope*> inner(frame_->scope, &scope);
+  auto side = [&](Expr& value) {
+    return [&] { frame_->scope->vars.emplace_back(kResult, eval(value)); };
+  };
+  run_cond(condition_value, e.span, side(*e.then), side(*e.otherwise), "if");
+  return *scope.find(kResult);
+}
+
+void Interpreter::exec_masked(const MaskedStmt& s) {
+  Value mask = eval(*s.mask);
+  if (mask.is<bool>()) {
+    if (!mask.get<bool>()) return;
+    Names names = run_branch([&] { exec_block(s.body); });
+    for (const auto& [name, value] : names)
+      for (Scope* scope = frame_->scope; scope; scope = scope->parent)
+        if (scope->find(name)) {
+          assign(name, value, s.span);
+          break;
+        }
+    return;
+  }
+  Dim batch = in_.context.dims.batch();
+  const TensorType* type = mask.is_tensor() ? &mask.tensor()->type : nullptr;
+  if (!type || type->dtype != DType::bool_ || !(type->dims.empty() || type->dims == std::vector<Dim>{batch}))
+    fail(Diag::mask_type, s.mask->span, {kind_text(mask)});
+  bool has_batch = type->has(batch);
+
+  DimTable::Record dims;
+  std::size_t mark = in_.context.lengths.mark();
+  auto run = [&] {
+    DimTable::Replay replay(in_.context.dims, dims);
+    in_.context.lengths.rollback(mark);
+    regions_.push_back(kMaskedPart);
+    masked_ += has_batch;
+    struct Pop {
+      Interpreter& self;
+      bool batch;
+      ~Pop() {
+        self.regions_.pop_back();
+        self.masked_ -= batch;
+      }
+    } pop{*this, has_batch};
+    std::size_t errors = diag_.error_count();
+    Names names = run_branch([&] { exec_block(s.body); });
+    throw_if_errors_since(errors);
+    return names;
+  };
+  Names names;
+  {
+    Restore<Backend*> types(backend_, &types_);
+    names = run();
+  }
+
+  // ---- each name that had a value before
+  struct Kept { Symbol name; Value before; std::vector<int> result; };
+  std::vector<Kept> kept;
+  MaskedSpec spec;
+  spec.name = "masked";
+  spec.mask = mask.tensor();
+  spec.span = s.span;
+  std::vector<TensorType> types;
+  std::vector<bool> undecided;
+  std::vector<std::pair<Value, TensorType>> numbers;
+  std::size_t errors = diag_.error_count();
+  for (const auto& [name, now] : names) {
+    const Value* before = nullptr;
+    for (Scope* scope = frame_->scope; !before && scope; scope = scope->parent) before = scope->find(name);
+    if (!before) continue;  // lives in the body only
+    if (before->is_poison() || now.is_poison()) throw EvalError{};
+    Kept k;
+    k.name = name;
+    k.before = *before;
+    if (!same_form(*before, now)) {
+      report(Diag::masked_type, s.span, {name.str(), kind_text(*before), kind_text(now), ""});
+      continue;
+    }
+    std::vector<Value> after;
+    for_each_leaf(now, {}, [&](const std::string&, const Value& leaf) { after.push_back(leaf); });
+    std::size_t n = 0;
+    for_each_leaf(*before, name.str(), [&](const std::string& path, const Value& old) {
+      const Value& value = after[n++];
+      if (!old.is_tensor() && !value.is_tensor()) {
+        if (!same_value(old, value)) report(Diag::masked_type, s.span, {path, kind_text(old), kind_text(value), ""});
+        k.result.push_back(-1);
+        return;
+      }
+      const TensorType& t = old.is_tensor() ? old.tensor()->type : value.tensor()->type;
+      if (t.history) {
+        report(Diag::history_use, s.span, {kind_text(old.is_tensor() ? old : value)});
+      } else if (old.is_tensor() && value.is_tensor() && !same_type(old.tensor()->type, value.tensor()->type)) {
+        report(Diag::masked_type, s.span, {path, "`" + to_string(old.tensor()->type) + "`", "`" + to_string(value.tensor()->type) + "`",
+                                           changed_dims(old.tensor()->type, value.tensor()->type)});
+      } else if (has_batch && !t.has(batch)) {
+        report(Diag::masked_dims, s.span, {path, to_string(batch)})
+            .help(Diag::help_text, {"`nn.expand_dims(x, [batch])` is the tensor with that dim, before `masked`"});
+      }
+      k.result.push_back(static_cast<int>(types.size()));
+      spec.names.push_back(path);
+      types.push_back(t);
+      undecided.push_back(mask.tensor()->undecided || (old.is_tensor() && old.tensor()->undecided) || (value.is_tensor() && value.tensor()->undecided));
+      numbers.emplace_back(old, t);
+    });
+    kept.push_back(std::move(k));
+  }
+  throw_if_errors_since(errors);
+  for (const auto& [old, t] : numbers) spec.before.push_back(leaf_tensor(old, t, s.span));
+
+  auto body = [&] {
+    Names values = run();
+    std::vector<Tensor> result;
+    for (const Kept& k : kept) {
+      std::size_t n = 0;
+      for_each_leaf(*find(values, k.name), {}, [&](const std::string&, const Value& leaf) {
+        int i = k.result[n++];
+        if (i >= 0) result.push_back(leaf_tensor(leaf, types[static_cast<std::size_t>(i)], s.span));
+      });
+    }
+    return result;
+  };
+  std::vector<Tensor> results = backend_->masked(spec, body);
+  for (const Kept& k : kept) {
+    std::size_t n = 0;
+    Value value = map_leaves(k.before, [&](const Value& leaf) -> Value {
+      int i = k.result[n++];
+      if (i < 0) return leaf;
+      results[static_cast<std::size_t>(i)]->undecided = undecided[static_cast<std::size_t>(i)];
+      return results[static_cast<std::size_t>(i)];
+    });
+    assign(k.name, value, s.span);
+  }
+}
+
+// nn.assign(parameter, value)
+void Interpreter::builtin_assign(CallArgs& args) {
+  if (!main_running_) fail(Diag::tensor_outside_main, args.span, {"nn.assign"});
+  if (args.positional.size() != 2 || !args.keywords.empty())
+    fail(Diag::builtin_count, args.span, {"nn.assign", "2", std::to_string(args.positional.size() + args.keywords.size())});
+  if (!loops_.empty()) fail(Diag::not_in_region, args.span, {"nn.assign", "a loop"});
+  const Value& target = args.positional[0];
+  ParamState* param = nullptr;
+  if (target.is_tensor())
+    for (ParamState* p : used_params_)
+      if (p->shown == target.tensor()) param = p;
+  if (!param || !param->info.auxiliary) {
+    auto builder = report(Diag::assign_target, args.spans[0], {param ? "the parameter `" + param->info.path + "`" : kind_text(target)});
+    if (param)
+      builder.note(Diag::note_declared_parameter, param->info.span).help(Diag::help_text, {"its declaration says so by `(auxiliary=true)`: then it is not trained"});
+    throw EvalError{};
+  }
+  Value value = args.positional[1];
+  const TensorType& type = param->info.type;
+  bool fits = value.is_tensor() ? same_type(value.tensor()->type, type) : is_number_leaf(value) && value.is<bool>() == (type.dtype == DType::bool_);
+  if (!fits || (value.is<double>() && !is_float(type.dtype)))
+    fail(Diag::assign_type, args.spans[1], {kind_text(value), param->info.path, to_string(type)});
+  if (value.is_tensor() && value.tensor()->undecided) fail(Diag::mixes_sequences, args.span, {"nn.assign", "which a search has not decided yet"});
+  if (backend_ == &real_) {
+    if (regions_.empty() && std::find(assigned_params_.begin(), assigned_params_.end(), param) != assigned_params_.end())
+      fail(Diag::assign_twice, args.span, {param->info.path});
+    assigned_params_.push_back(param);
+  }
+  backend_->assign(param->info, param->raw, leaf_tensor(value, type, args.spans[1]), args.span);
+}
+
+}  // namespace rcn

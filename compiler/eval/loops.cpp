@@ -1,0 +1,397 @@
+// Loops over tensors. The body first runs on types alone: that gives the types of the state and of what is stacked.
+#include <algorithm>
+
+#include "compiler/dims/dim_list.h"
+#include "compiler/eval/interpreter.h"
+#include "compiler/eval/leaves.h"
+
+namespace rcn {
+
+using namespace ast;
+
+void Interpreter::throw_if_errors_since(std::size_t before) {
+  if (diag_.error_count() > before) throw EvalError{};
+}
+
+// `; missing: a; new: b`
+std::string Interpreter::changed_dims(const TensorType& before, const TensorType& after) const {
+  std::string text;
+  auto list = [&](const char* word, const std::vector<Dim>& dims) {
+    if (!dims.empty()) text += std::string(text.empty() ? " (" : "; ") + word + " `" + dims_text(dims) + "`";
+  };
+  list("without", without(before.dims, after.dims));
+  list("with", without(after.dims, before.dims));
+  return text.empty() ? text : text + ")";
+}
+
+// A leaf as a tensor of the type: numbers become constants.
+Tensor Interpreter::leaf_tensor(const Value& leaf, const TensorType& type, Span span) {
+  if (leaf.is_tensor()) return leaf.tensor();
+  List dims;
+  for (Dim d : type.dims) dims.push_back(d);
+  Value value = leaf;
+  if (is_float(type.dtype) && value.is<std::int64_t>()) value = value.as_double();
+  return apply("constant", {value, dims, type.dtype, type.sparse_dim ? Value(type.sparse_dim) : Value(None{})}, span, {}).tensor();
+}
+
+namespace {
+
+bool is_number_leaf(const Value& v) { return v.is_number() || v.is<bool>(); }
+
+TensorType number_type(const Value& v) {
+  return {{}, v.is<bool>() ? DType::bool_ : v.is<std::int64_t>() ? DType::int32 : DType::float32, nullptr};
+}
+
+// A number can stand for a tensor of the type.
+bool number_fits(const Value& v, const TensorType& type) {
+  if (type.history) return false;
+  if (v.is<bool>()) return type.dtype == DType::bool_;
+  return type.dtype != DType::bool_ && (v.is<std::int64_t>() || is_float(type.dtype));
+}
+
+// One leaf of the state that is a tensor.
+struct StateLeaf {
+  std::string name;
+  Value initial;
+  TensorType type;
+  bool number = false;     // the initial value is a number, which takes the type that the body gives
+  bool undecided = false;
+};
+
+}  // namespace
+
+Tensor Interpreter::loop_max(Expr& e, bool known) {
+  Value value;
+  {
+    // not looked at where the length is known, but checked
+    Restore<Backend*> types(backend_, known ? &types_ : backend_);
+    value = eval(e);
+    if (value.is_poison()) throw EvalError{};
+    if (value.is<std::int64_t>()) value = apply("constant", {value, List{}, DType::int32, None{}}, e.span, "max");
+  }
+  const TensorType* type = value.is_tensor() ? &value.tensor()->type : nullptr;
+  bool right = type && is_int(type->dtype) && !type->history &&
+               (type->dims.empty() || type->dims == std::vector<Dim>{in_.context.dims.batch()});
+  if (!right) fail(Diag::loop_max, e.span, {kind_text(value)});
+  return known ? nullptr : value.tensor();
+}
+
+void Interpreter::exec_loop(const LoopStmt& s) {
+  if (!main_running_) fail(Diag::tensor_outside_main, s.span, {"loop"});
+  Value over = eval(*s.over);
+  if (!over.is_dim()) fail(Diag::loop_over, s.over->span, {kind_text(over)});
+  Dim axis = over.dim();
+  if (axis->marker) fail(Diag::loop_over_dim, s.over->span, {to_string(axis), "it stands for one step"});
+  if (axis->kind == DimKind::batch) fail(Diag::loop_over_dim, s.over->span, {to_string(axis), "sequences are computed side by side"});
+  for (const LoopRun* outer : loops_)
+    if (outer->axis == axis) fail(Diag::loop_over_dim, s.over->span, {to_string(axis), "a loop around it goes over this dim already"});
+
+  LoopSpec spec;
+  spec.name = "loop";
+  spec.axis = axis;
+  spec.axis_known = in_.context.lengths.defined(axis);
+  spec.span = s.span;
+  if (!spec.axis_known && axis->form != DimForm::atom) fail(Diag::loop_over_dim, s.over->span, {to_string(axis), "its parts have no length yet"});
+  if (s.max) spec.max = loop_max(*s.max, spec.axis_known);
+
+  // ---- initial state
+  std::vector<Value> initial;
+  std::vector<StateLeaf> leaves;
+  for (const ast::LoopState& state : s.state) {
+    initial.push_back(eval(*state.initial));
+    if (state.type) initial.back() = check_type(initial.back(), *state.type, state.initial->span, "the state `" + state.name.str() + "`");
+    for_each_leaf(initial.back(), state.name.str(), [&](const std::string& name, const Value& leaf) {
+      if (leaf.is_poison()) throw EvalError{};
+      if (leaf.is_tensor()) {
+        leaves.push_back({name, leaf, leaf.tensor()->type, false, leaf.tensor()->undecided});
+      } else if (is_number_leaf(leaf)) {
+        leaves.push_back({name, leaf, number_type(leaf), true, false});
+      }
+    });
+  }
+
+  // ---- the body, given the tensors of the state
+  DimTable::Record dims;
+  std::size_t lengths = in_.context.lengths.mark();
+  LoopRun run;
+  struct Next {
+    std::vector<Value> state;
+    std::vector<Span> spans;  // where each got its value
+  };
+  auto body = [&](const Tensor& index, const std::vector<Tensor>& tensors) {
+    DimTable::Replay replay(in_.context.dims, dims);
+    in_.context.lengths.rollback(lengths);
+    run = LoopRun{};
+    run.frame = frame_;
+    run.axis = axis;
+    run.known = spec.axis_known;
+    run.index_name = s.index;
+    run.index = index;
+    Scope scope;
+    scope.parent = frame_->scope;
+    scope.kind = ScopeKind::loop;
+    scope.vars.emplace_back(s.index, index);
+    std::size_t next_leaf = 0;
+    for (std::size_t i = 0; i < s.state.size(); ++i) {
+      Value value = map_leaves(initial[i], [&](const Value& leaf) -> Value {
+        return leaf.is_tensor() || is_number_leaf(leaf) ? Value(tensors[next_leaf++]) : leaf;
+      });
+      scope.vars.emplace_back(s.state[i].name, std::move(value));
+    }
+    std::size_t errors = diag_.error_count();
+    loops_.push_back(&run);
+    regions_.push_back("a loop");
+    struct Pop {
+      Interpreter& self;
+      ~Pop() {
+        self.loops_.pop_back();
+        self.regions_.pop_back();
+      }
+    } pop{*this};
+    Restore<Scope*> inner(frame_->scope, &scope);
+    exec_block(s.body);
+    throw_if_errors_since(errors);
+    Next next;
+    for (const ast::LoopState& state : s.state) {
+      next.state.push_back(*scope.find(state.name));
+      Span span = state.name_span;
+      for (const auto& [name, where] : scope.assigned)
+        if (name == state.name) span = where;
+      next.spans.push_back(span);
+    }
+    return next;
+  };
+
+  // ---- on types, until nothing changes
+  TensorType index_type{{}, DType::int32, nullptr};
+  bool changed = true;
+  for (int round = 0; changed && round < 8; ++round) {
+    changed = false;
+    std::vector<Tensor> tensors;
+    for (const StateLeaf& leaf : leaves) {
+      tensors.push_back(TypeBackend::tensor(leaf.type));
+      tensors.back()->undecided = leaf.undecided;
+    }
+    Next next;
+    {
+      Restore<Backend*> types(backend_, &types_);
+      next = body(TypeBackend::tensor(index_type), tensors);
+    }
+    std::size_t k = 0;
+    std::size_t errors = diag_.error_count();
+    for (std::size_t i = 0; i < s.state.size(); ++i) {
+      const std::string& name = s.state[i].name.str();
+      auto initial_note = [&](DiagnosticSink::Builder builder) { builder.note(Diag::note_initial_here, s.state[i].initial->span); };
+      if (next.state[i].is_poison()) throw EvalError{};
+      if (!same_form(initial[i], next.state[i])) {
+        initial_note(report(Diag::state_changes, next.spans[i], {name, kind_text(initial[i]), kind_text(next.state[i]), ""}));
+        for_each_leaf(initial[i], name, [&](const std::string&, const Value& leaf) { k += leaf.is_tensor() || is_number_leaf(leaf); });
+        continue;
+      }
+      std::vector<Value> after;
+      for_each_leaf(next.state[i], name, [&](const std::string&, const Value& leaf) { after.push_back(leaf); });
+      std::size_t n = 0;
+      for_each_leaf(initial[i], name, [&](const std::string& path, const Value& before) {
+        const Value& now = after[n++];
+        if (now.is_poison()) throw EvalError{};
+        if (!before.is_tensor() && !is_number_leaf(before)) {
+          if (now.is_tensor() || !same_value(before, now))
+            initial_note(report(Diag::state_static, next.spans[i], {path, kind_text(before), kind_text(now)}));
+          return;
+        }
+        StateLeaf& leaf = leaves[k++];
+        if (is_number_leaf(now) && number_fits(now, leaf.type)) return;
+        const TensorType* type = now.is_tensor() ? &now.tensor()->type : nullptr;
+        if (type && leaf.number && !same_type(leaf.type, *type) && number_fits(before, *type)) {
+          leaf.type = *type;
+          leaf.number = false;  // once
+          changed = true;
+        } else if (!type || !same_type(leaf.type, *type)) {
+          initial_note(report(Diag::state_changes, next.spans[i],
+                              {path, before.is_tensor() ? "`" + to_string(leaf.type) + "`" : "`" + to_string(leaf.type) + "` (" + to_text(before) + ")",
+                               type ? "`" + to_string(*type) + "`" : kind_text(now), type ? changed_dims(leaf.type, *type) : ""}));
+        }
+        if (type && now.tensor()->undecided && !leaf.undecided) leaf.undecided = changed = true;
+      });
+    }
+    throw_if_errors_since(errors);
+  }
+
+  // ---- what comes out
+  std::vector<bool> stacked_undecided;
+  std::vector<std::pair<Symbol, Value>> stacked_forms = run.stacked;
+  std::size_t errors = diag_.error_count();
+  for (std::size_t i = 0; i < run.stacked.size(); ++i)
+    for_each_leaf(run.stacked[i].second, run.stacked[i].first.str(), [&](const std::string& name, const Value& leaf) {
+      TensorType type = is_number_leaf(leaf) ? number_type(leaf) : TensorType{};
+      if (leaf.is_tensor()) {
+        type = leaf.tensor()->type;
+        if (type.history) report(Diag::history_use, run.stacked_spans[i], {kind_text(leaf)});
+        if (type.has(axis)) report(Diag::stack_axis, run.stacked_spans[i], {name, to_string(axis)});
+      } else if (!is_number_leaf(leaf)) {
+        report(Diag::stack_not_tensor, run.stacked_spans[i], {kind_text(leaf)});
+      }
+      spec.stacked_names.push_back(name);
+      spec.stacked.push_back(type);
+      stacked_undecided.push_back(leaf.is_tensor() && leaf.tensor()->undecided);
+    });
+  if (s.state.empty() && run.stacked.empty()) report(Diag::loop_without_result, s.span);
+  spec.has_end = run.end != nullptr;
+  spec.include_eos = run.include_eos;
+  if (!spec.axis_known && !spec.has_end && !spec.max) report(Diag::loop_no_length, s.over->span, {to_string(axis)});
+  throw_if_errors_since(errors);
+  Dim batch = in_.context.dims.batch();
+  if (spec.axis_known) {
+    spec.length_dims = in_.context.lengths.length_dims(axis);
+  } else if ((spec.has_end && run.end->type.has(batch)) || (spec.max && spec.max->type.has(batch))) {
+    spec.length_dims = {batch};
+  }
+  bool search = std::any_of(leaves.begin(), leaves.end(), [](const StateLeaf& l) { return l.undecided; }) ||
+                std::any_of(stacked_undecided.begin(), stacked_undecided.end(), [](bool b) { return b; });
+  if (search && !spec.axis_known) spec.length_dims = {batch};
+
+  for (StateLeaf& leaf : leaves) {
+    rcn::LoopState state;
+    state.name = leaf.name;
+    state.type = leaf.type;
+    state.initial = leaf_tensor(leaf.initial, leaf.type, s.span);
+    state.span = s.span;
+    spec.state.push_back(std::move(state));
+  }
+
+  // ---- on tensors
+  auto step = [&](const LoopStep& at) {
+    for (std::size_t i = 0; i < leaves.size(); ++i) at.state[i]->undecided = leaves[i].undecided;
+    Next next = body(at.index, at.state);
+    LoopNext result;
+    // constants belong to the body
+    loops_.push_back(&run);
+    regions_.push_back("a loop");
+    std::size_t k = 0;
+    for (std::size_t i = 0; i < next.state.size(); ++i) {
+      std::vector<bool> tensor;
+      for_each_leaf(initial[i], {}, [&](const std::string&, const Value& leaf) { tensor.push_back(leaf.is_tensor() || is_number_leaf(leaf)); });
+      std::size_t n = 0;
+      for_each_leaf(next.state[i], {}, [&](const std::string&, const Value& leaf) {
+        if (tensor[n++]) result.state.push_back(leaf_tensor(leaf, leaves[k++].type, next.spans[i]));
+      });
+    }
+    k = 0;
+    for (const auto& [name, value] : run.stacked)
+      for_each_leaf(value, {}, [&](const std::string&, const Value& leaf) {
+        result.stacked.push_back(leaf_tensor(leaf, spec.stacked[k++], s.span));
+      });
+    loops_.pop_back();
+    regions_.pop_back();
+    result.end = run.end;
+    return result;
+  };
+  LoopResult result = backend_->loop(spec, step);
+
+  // ---- lengths of dims that the body made may differ from step to step
+  for (Dim d : in_.context.lengths.defined_since(lengths))
+    if (!spec.axis_known || d != axis)
+      in_.context.lengths.define(d, united({axis}, in_.context.lengths.length_dims(d)));
+  if (!spec.axis_known) in_.context.lengths.define(axis, spec.length_dims);
+
+  std::size_t k = 0;
+  for (std::size_t i = 0; i < s.state.size(); ++i) {
+    Value last = map_leaves(initial[i], [&](const Value& leaf) -> Value {
+      if (!leaf.is_tensor() && !is_number_leaf(leaf)) return leaf;
+      Tensor tensor = result.last[k];
+      bool undecided = leaves[k++].undecided;
+      if (!tensor) return None{};
+      tensor->undecided = undecided;
+      return tensor;
+    });
+    assign(s.state[i].name, last, s.state[i].name_span);
+  }
+  k = 0;
+  for (const auto& [name, form] : stacked_forms) {
+    Value value = map_leaves(form, [&](const Value&) -> Value {
+      result.stacked[k]->undecided = stacked_undecided[k];
+      return result.stacked[k++];
+    });
+    assign(name, value, s.span);
+  }
+}
+
+void Interpreter::exec_stack(const StackStmt& s) {
+  LoopRun& run = *loops_.back();
+  if (frame_->scope->kind != ScopeKind::loop) fail(Diag::not_in_region, s.span, {"stack", regions_.back()});
+  Value value = eval_named(*s.value, s.name.str());
+  if (value.is_poison()) throw EvalError{};
+  for (std::size_t i = 0; i < run.stacked.size(); ++i)
+    if (run.stacked[i].first == s.name) {
+      report(Diag::stack_twice, s.name_span, {s.name.str()}).note(Diag::note_first_here, run.stacked_spans[i]);
+      throw EvalError{};
+    }
+  run.stacked.emplace_back(s.name, value);
+  run.stacked_spans.push_back(s.name_span);
+}
+
+void Interpreter::builtin_end(CallArgs& args) {
+  if (loops_.empty() || loops_.back()->frame != frame_) fail(Diag::misplaced, args.span, {"end", "a function outside of a loop's body"});
+  if (frame_->scope->kind != ScopeKind::loop) fail(Diag::not_in_region, args.span, {"end", regions_.back()});
+  LoopRun& run = *loops_.back();
+  if (run.known) {
+    report(Diag::end_known_length, args.span, {to_string(run.axis)})
+        .help(Diag::help_text, {"in a loop that also serves training write `if search { end(...) }`, and go over a dim without length there"});
+    throw EvalError{};
+  }
+  if (run.end) {
+    report(Diag::end_twice, args.span).note(Diag::note_first_here, run.end_span).help(Diag::help_text, {"`end(a or b)` joins two conditions"});
+    throw EvalError{};
+  }
+  if (args.positional.size() != 1) fail(Diag::end_condition, args.span, {std::to_string(args.positional.size()) + " values are given"});
+  Value condition = args.positional[0];
+  for (CallArgs::Keyword& k : args.keywords) {
+    if (k.name.str() != "include_eos") fail(Diag::unknown_keyword, k.name_span, {"end", k.name.str()});
+    if (!k.value.is<bool>()) fail(Diag::end_condition, k.span, {"`include_eos` is " + kind_text(k.value)});
+    run.include_eos = k.value.get<bool>();
+  }
+  if (condition.is<bool>()) condition = apply("constant", {condition, List{}, None{}, None{}}, args.span, "end");
+  const TensorType* type = condition.is_tensor() ? &condition.tensor()->type : nullptr;
+  bool right = type && type->dtype == DType::bool_ && (type->dims.empty() || type->dims == std::vector<Dim>{in_.context.dims.batch()});
+  if (!right) fail(Diag::end_condition, args.spans[0], {kind_text(condition)});
+  run.end = condition.tensor();
+  run.end_span = args.span;
+}
+
+// ---- frames
+
+Interpreter::LoopRun* Interpreter::loop_of_index(const Value& index) {
+  if (!index.is_tensor()) return nullptr;
+  for (LoopRun* run : loops_)
+    if (run->index == index.tensor()) return run;
+  return nullptr;
+}
+
+Value Interpreter::frame_of(const Value& value, const Tensor& index, const IndexExpr& e) {
+  LoopRun* run = loop_of_index(index);
+  if (!run) {
+    report(Diag::frame_index, e.index->span, {"a tensor `" + to_string(index->type) + "`"})
+        .help(Diag::help_text, {"`nn.gather` takes the frames at computed positions, `nn.slice` a range of frames"});
+    throw EvalError{};
+  }
+  if (value.is_record()) {
+    Record record;
+    bool any = false;
+    for (const auto& [name, item] : value.record().fields) {
+      bool has = item.is_record() || (item.is_tensor() && item.tensor()->type.has(run->axis));
+      any = any || has;
+      record.fields.emplace_back(name, has ? frame_of(item, index, e) : item);
+    }
+    return record;
+  }
+  const TensorType& type = value.tensor()->type;
+  if (type.history) fail(Diag::history_use, e.object->span, {kind_text(value)});
+  if (!type.has(run->axis)) fail(Diag::frame_dim, e.span, {kind_text(value), to_string(run->axis), run->index_name.str()});
+  for (Dim d : type.dims)
+    if (contains(in_.context.lengths.length_dims(d), run->axis)) fail(Diag::frame_lengths, e.span, {to_string(d), to_string(run->axis)});
+  Tensor frame = backend_->frame(value.tensor(), run->axis, index, e.span);
+  frame->undecided = value.tensor()->undecided;
+  return frame;
+}
+
+}  // namespace rcn
