@@ -1,5 +1,5 @@
-// The parts of a config as values, in the order in which every printer writes them. References to layers and dims are
-// still symbolic.
+// The parts of a config as values, in the order in which every printer writes them. References to layers are spelled;
+// those to dims and regions are still symbolic.
 #pragma once
 
 #include <string>
@@ -27,12 +27,14 @@ struct Document {
   std::vector<DimEntry> dims;  // those that the rest mentions, in the order of their creation
   OptionDict extern_data;      // by data key
   std::vector<NetworkEntry> network;
+  std::unordered_map<const Region*, std::vector<NetworkEntry>> bodies;  // of loops and branches
+  bool deep = false;  // some body needs a higher recursion limit than Python's default
 };
 
-Document make_document(const Graph& graph, const LiveLayers& layers);
+// What Python's recursion limit is to be raised to for a deep document.
+constexpr int kRecursionLimit = 100000;
 
-// The dict of a layer: its class and its options.
-OptionDict layer_dict(const Layer& layer);
+Document make_document(const Graph& graph, const LiveLayers& layers);
 
 // Layers by name and the keys of all dicts sorted bytewise.
 void sort_keys(Document& document);
@@ -40,7 +42,7 @@ void sort_keys(Document& document);
 // Ids of dims by identity.
 std::unordered_map<Dim, std::string> dim_ids(const Document& document);
 
-// How a layer's reference is spelled: `lstm`, `data:classes`, `split/0`.
-std::string reference_text(const LayerRef& ref);
+// How a reference is spelled by a layer of `region`: `lstm`, `data:classes`, `split/0`, `base:prev:h`, `loop/y`.
+std::string reference_text(const LayerRef& ref, const Region* region);
 
 }  // namespace rcn

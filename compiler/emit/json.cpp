@@ -1,8 +1,10 @@
 // JSON, tagged and plain. What JSON has no word for is a dict with one key that begins with `$`:
 //   {"$dim": ID}, {"$dim": ID, "match_priority": 1}, {"$set": [..]}, {"$tuple": [..]}, {"$map": [[key, value], ..]}
+// "rcnc_recursion_limit" is there where RETURNN needs one that is higher than Python's default.
 // A `$` that begins a key of a real dict is doubled, so the two never meet. Dims are declared once, in "rcnc_dims".
 // Infinities and NaN are `Infinity`, `-Infinity` and `NaN`, as Python's json reads and writes them.
 #include <cmath>
+#include <stdexcept>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -30,9 +32,11 @@ class JsonWriter {
       sections_.push_back("\"backend\": \"tensorflow-net-dict\"");
       sections_.push_back("\"behavior_version\": " + std::to_string(options_.behavior_version));
     }
+    if (document_.deep && (all || options_.part == EmitPart::net))
+      sections_.push_back("\"rcnc_recursion_limit\": " + std::to_string(kRecursionLimit));
     if (tagged_ && (all || options_.part == EmitPart::dims)) add_section("rcnc_dims", dim_nodes());
     if (all || options_.part == EmitPart::extern_data) add_section("extern_data", dict_nodes(document_.extern_data));
-    if (all || options_.part == EmitPart::net) add_section("network", network_nodes());
+    if (all || options_.part == EmitPart::net) add_section("network", layer_nodes(document_.network));
 
     std::string out = "{\n";
     for (std::size_t i = 0; i < sections_.size(); ++i) out += sections_[i] + (i + 1 < sections_.size() ? ",\n" : "\n");
@@ -45,7 +49,7 @@ class JsonWriter {
     if (items.empty()) {
       text = json_quoted(name) + ": {}";
     } else {
-      render(Node::group(json_quoted(name) + ": {", std::move(items), "}"), 0, {}, kStyle, text);
+      render(Node::group(json_quoted(name) + ": {", std::move(items), "}"), 0, kStyle, text);
     }
     sections_.push_back(std::move(text));
   }
@@ -64,9 +68,9 @@ class JsonWriter {
     return items;
   }
 
-  std::vector<Node> network_nodes() const {
+  std::vector<Node> layer_nodes(const std::vector<NetworkEntry>& layers) const {
     std::vector<Node> items;
-    for (const NetworkEntry& item : document_.network) items.push_back(entry(item.name, node(item.value)));
+    for (const NetworkEntry& item : layers) items.push_back(entry(item.name, node(item.value)));
     return items;
   }
 
@@ -108,7 +112,12 @@ class JsonWriter {
     return Node::leaf(number_text(value));
   }
   Node make(const std::string& value) const { return Node::leaf(json_quoted(value)); }
-  Node make(const LayerRef& ref) const { return Node::leaf(json_quoted(reference_text(ref))); }
+  Node make(const LayerRef&) const { throw std::logic_error("a reference without a spelling"); }
+  Node make(const RegionRef& ref) const {
+    Node body = Node::group("{", layer_nodes(document_.bodies.at(ref.region)), "}");
+    body.broken = true;
+    return body;
+  }
   Node make(const DimRef& ref) const {
     std::string text = "{\"$dim\": " + json_quoted(ids_.at(ref.dim));
     if (ref.match_priority) text += ", \"match_priority\": " + std::to_string(ref.match_priority);

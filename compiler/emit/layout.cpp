@@ -15,7 +15,10 @@ Node Node::leaf(std::string text) {
 Node Node::group(std::string open, std::vector<Node> items, std::string close) {
   Node node;
   node.width = open.size() + close.size();
-  for (const Node& item : items) node.width += item.width + 2;
+  for (const Node& item : items) {
+    node.width += item.width + 2;
+    node.broken = node.broken || item.broken;
+  }
   if (!items.empty()) node.width -= 2;
   node.open = std::move(open);
   node.close = std::move(close);
@@ -45,24 +48,23 @@ void append_comment(std::string_view comment, std::string& out) {
   out += comment;
 }
 
-void append_broken(const Node& node, std::size_t level, std::string_view comment,
-                   const std::vector<std::string>* item_comments, const LayoutStyle& style, std::string& out) {
+void append_broken(const Node& node, std::size_t level, const LayoutStyle& style, std::string& out) {
   out += node.open;
-  append_comment(comment, out);
+  append_comment(node.comment, out);
   out += '\n';
   for (std::size_t i = 0; i < node.items.size(); ++i) {
     out.append((level + 1) * style.indent, ' ');
     bool comma = style.trailing_comma || i + 1 < node.items.size();
-    std::string_view own = item_comments ? std::string_view((*item_comments)[i]) : std::string_view();
     const Node& item = node.items[i];
-    bool flat = item.items.empty() || (level + 1) * style.indent + item.width + (comma ? 1 : 0) <= style.width;
+    bool fits = !item.broken && (level + 1) * style.indent + item.width + (comma ? 1 : 0) <= style.width;
+    bool flat = item.items.empty() || fits;
     if (flat) {
       append_flat(item, out);
     } else {
-      append_broken(item, level + 1, own, nullptr, style, out);
+      append_broken(item, level + 1, style, out);
     }
     if (comma) out += ',';
-    if (flat) append_comment(own, out);
+    if (flat) append_comment(item.comment, out);
     out += '\n';
   }
   out.append(level * style.indent, ' ');
@@ -72,9 +74,8 @@ void append_broken(const Node& node, std::size_t level, std::string_view comment
 
 }  // namespace
 
-void render(const Node& node, std::size_t level, const std::vector<std::string>& item_comments,
-            const LayoutStyle& style, std::string& out) {
-  append_broken(node, level, {}, item_comments.empty() ? nullptr : &item_comments, style, out);
+void render(const Node& node, std::size_t level, const LayoutStyle& style, std::string& out) {
+  append_broken(node, level, style, out);
 }
 
 }  // namespace rcn

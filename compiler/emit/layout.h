@@ -14,6 +14,8 @@ struct Node {
   std::string close;  // empty for a leaf; `,)` for a tuple of one
   std::vector<Node> items;
   std::size_t width = 0;  // on one line
+  bool broken = false;    // its items stand on lines of their own in any case, and so does it
+  std::string comment;    // at the end of its first line, where it has a line of its own
 
   static Node leaf(std::string text);
   static Node group(std::string open, std::vector<Node> items, std::string close);
@@ -26,9 +28,8 @@ struct LayoutStyle {
   bool trailing_comma = true;
 };
 
-// Appends a group with each item on a line of its own, broken further where it does not fit. `item_comments` (empty, or
-// one per item) stand at the end of an item's first line and do not count: the layout is the same without them.
-void render(const Node& group, std::size_t level, const std::vector<std::string>& item_comments,
-            const LayoutStyle& style, std::string& out);
+// Appends a group with each item on a line of its own, broken further where it does not fit. Comments do not count: the
+// layout is the same without them.
+void render(const Node& group, std::size_t level, const LayoutStyle& style, std::string& out);
 
 }  // namespace rcn

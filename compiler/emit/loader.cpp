@@ -21,6 +21,7 @@ def load_config(source):
     :rtype: dict[str]
     """
     import json
+    import sys
     from returnn.tensor import Dim, batch_dim, single_step_dim
 
     if isinstance(source, dict):
@@ -30,6 +31,9 @@ def load_config(source):
     else:
         with open(source, encoding="utf8") as file:
             values = json.load(file)
+
+    # RETURNN constructs the body of a loop or branch by recursion.
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), values.pop("rcnc_recursion_limit", 0)))
 
     dims = {"batch_dim": batch_dim, "single_step_dim": single_step_dim}
     for name, dim in values.pop("rcnc_dims").items():
@@ -57,10 +61,10 @@ def load_config(source):
 
 
 if "rcnc_dims" in globals():  # RETURNN's config namespace, behind the JSON
-    globals().update(
-        load_config({key: globals()[key] for key in ("rcnc_dims", "extern_data", "network") if key in globals()})
-    )
-    del rcnc_dims, load_config
+    _keys = ("rcnc_dims", "rcnc_recursion_limit", "extern_data", "network")
+    globals().update(load_config({key: globals()[key] for key in _keys if key in globals()}))
+    globals().pop("rcnc_recursion_limit", None)
+    del rcnc_dims, load_config, _keys
 )python";
 }
 

@@ -16,13 +16,16 @@ class PlainLowering {
  public:
   PlainLowering(const Graph& graph, const LiveLayers& layers, DiagnosticSink& diagnostics)
       : graph_(graph), layers_(layers), diagnostics_(diagnostics) {
+    context_.region = graph.root_region();
     context_.tensors.resize(graph.layers.size());
-    for (const Layer* layer : layers) context_.names.insert(layer->name);
+    for (const Layer* layer : layers.root()) context_.names.insert(layer->name);
     for (const auto& [key, value] : graph.entries) context_.names.insert(key);
   }
 
   std::optional<Document> run() {
     std::size_t errors = diagnostics_.error_count();
+    refuse_bodies();
+    if (diagnostics_.error_count() > errors) return std::nullopt;
     for (const Extern& source : graph_.externs) {
       std::string fault = plain_extern_fault(source, graph_.externs);
       if (fault.empty()) {
@@ -31,7 +34,7 @@ class PlainLowering {
         diagnostics_.report(Diag::plain_extern, source.span, {source.name, fault});
       }
     }
-    for (const Layer* layer : layers_) {
+    for (const Layer* layer : layers_.root()) {
       if (layer->source) {
         add_extern(*layer);
       } else {
@@ -44,6 +47,23 @@ class PlainLowering {
   }
 
  private:
+  void refuse_bodies() {
+    if (const Region* deep = deep_body(graph_, layers_)) {
+      diagnostics_.report(Diag::plain_deep, deep->owner->span,
+                          {deep->owner->cls, deep->owner->name, std::to_string(kLongestBody)});
+      return;
+    }
+    for (const Layer* layer : layers_.root()) {
+      for (const auto& [key, value] : layer->options) {
+        bool body = false;
+        for_each_part<RegionRef>(value, [&](const RegionRef&) { body = true; });
+        if (body)
+          diagnostics_.report(Diag::plain_option, layer->span,
+                              {key, layer->cls, layer->name, "it is a network of its own"});
+      }
+    }
+  }
+
   // Where a dim is that of another data key already, a layer that takes the lengths over stands for the extern.
   void add_extern(const Layer& layer) {
     const Extern& source = *layer.source;

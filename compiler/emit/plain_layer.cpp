@@ -22,7 +22,7 @@ const OptionList* items_of(const Option& value) {
 
 std::string PlainContext::spelling(const LayerRef& ref) const {
   auto it = spelled.find(ref.layer);
-  return it == spelled.end() ? reference_text(ref) : it->second;
+  return it == spelled.end() ? reference_text(ref, region) : it->second;
 }
 
 std::optional<Option> plain_value(const PlainContext& context, const Option& value, std::string& fault) {
@@ -128,7 +128,7 @@ void PlainLayer::add_sources(std::string_view key) {
   const Option* option = layer_.option(key);
   if (!option) return;
   for_each_layer(*option, [&](const LayerRef& ref) {
-    if (!ref.sub.empty()) fail(key, "`" + reference_text(ref) + "` is a part of another layer");
+    if (!ref.sub.empty()) fail(key, "`" + reference_text(ref, layer_.region) + "` is a part of another layer");
     if (!source_) {
       source_ = ref.layer;
       source_tensor_ = context_.tensors[ref.layer->id];

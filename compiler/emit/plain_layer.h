@@ -16,6 +16,7 @@ namespace rcn {
 
 // What is known of the layers before it.
 struct PlainContext {
+  const Region* region = nullptr;                         // the network
   std::vector<PlainTensor> tensors;                       // by layer id
   std::unordered_map<const Layer*, std::string> spelled;  // those that another layer stands for
   std::unordered_set<std::string> names;                  // of all layers and entries, later ones too

@@ -1,7 +1,8 @@
 // A Python config. It sets only `backend`, `behavior_version`, `extern_data`, `network` and names that end in `_dim`
-// (no setting of RETURNN does), and imports what it uses: it shares its namespace with the user's config, be it by
-// `from tagger import *` or as one of several files on RETURNN's command line.
+// (no setting of RETURNN does), and imports what it uses (`Dim` and dims of RETURNN, `sys`): it shares its namespace
+// with the user's config, be it by `from tagger import *` or as one of several files on RETURNN's command line.
 #include <cmath>
+#include <stdexcept>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -27,6 +28,11 @@ class PythonWriter {
     out_ = "#!rnn.py\n# A network for RETURNN (TensorFlow net dict), written by rcnc.\n";
     if (!all && options_.part != EmitPart::dims) out_ += "# It uses the names that `rcnc --emit dims` writes.\n";
     if (all || options_.part == EmitPart::dims) write_dims();
+    if (document_.deep && (all || options_.part == EmitPart::net)) {
+      out_ += "\nimport sys\n\n# RETURNN constructs the body of a loop or branch by recursion.\n";
+      std::string limit = std::to_string(kRecursionLimit);
+      out_ += "sys.setrecursionlimit(max(sys.getrecursionlimit(), " + limit + "))\n";
+    }
     if (all || options_.part == EmitPart::net)
       out_ +=
           "\nbackend = \"tensorflow-net-dict\"\nbehavior_version = " + std::to_string(options_.behavior_version) + "\n";
@@ -63,25 +69,25 @@ class PythonWriter {
     return "";
   }
 
-  void write_extern_data() { write_dict("extern_data", dict_nodes(document_.extern_data), {}); }
+  void write_extern_data() { write_dict("extern_data", dict_nodes(document_.extern_data)); }
+  void write_network() { write_dict("network", layer_nodes(document_.network)); }
 
-  void write_network() {
+  std::vector<Node> layer_nodes(const std::vector<NetworkEntry>& layers) const {
     std::vector<Node> items;
-    std::vector<std::string> comments;
-    for (const NetworkEntry& item : document_.network) {
+    for (const NetworkEntry& item : layers) {
       items.push_back(entry(item.name, node(item.value)));
-      if (options_.comments) comments.push_back(place(item.span));
+      if (options_.comments) items.back().comment = place(item.span);
     }
-    write_dict("network", std::move(items), comments);
+    return items;
   }
 
-  void write_dict(const std::string& name, std::vector<Node> items, const std::vector<std::string>& comments) {
+  void write_dict(const std::string& name, std::vector<Node> items) {
     out_ += '\n';
     if (items.empty()) {
       out_ += name + " = {}\n";
       return;
     }
-    render(Node::group(name + " = {", std::move(items), "}"), 0, comments, LayoutStyle{}, out_);
+    render(Node::group(name + " = {", std::move(items), "}"), 0, LayoutStyle{}, out_);
     out_ += '\n';
   }
 
@@ -125,7 +131,12 @@ class PythonWriter {
     return Node::leaf(std::isfinite(value) ? text : "float(\"" + text + "\")");
   }
   Node make(const std::string& value) const { return Node::leaf(python_quoted(value)); }
-  Node make(const LayerRef& ref) const { return Node::leaf(python_quoted(reference_text(ref))); }
+  Node make(const LayerRef&) const { throw std::logic_error("a reference without a spelling"); }
+  Node make(const RegionRef& ref) const {
+    Node body = Node::group("{", layer_nodes(document_.bodies.at(ref.region)), "}");
+    body.broken = true;
+    return body;
+  }
   Node make(const DimRef& ref) const {
     std::string text = ids_.at(ref.dim);
     if (ref.match_priority) text += ".copy(match_priority=" + std::to_string(ref.match_priority) + ")";

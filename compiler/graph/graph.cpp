@@ -8,6 +8,18 @@ const Option* Layer::option(std::string_view key) const {
   return nullptr;
 }
 
+std::optional<std::size_t> levels_out(const Region* inner, const Region* outer) {
+  std::size_t levels = 0;
+  for (; inner; inner = inner->parent, ++levels)
+    if (inner == outer) return levels;
+  return std::nullopt;
+}
+
+const Layer* seen_in(const Region* region, const Layer* layer) {
+  while (layer && layer->region != region) layer = layer->region->owner;
+  return layer;
+}
+
 Graph::Graph() {
   scopes.push_back({0, nullptr, ""});
   regions.push_back({0, nullptr, nullptr, &scopes.front()});

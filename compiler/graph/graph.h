@@ -41,13 +41,14 @@ struct Region {
 // LayerRef options (anywhere, also nested).
 struct Layer {
   std::uint32_t id = 0;          // position in Graph::layers: program order
-  std::string cls;               // RETURNN layer class; empty for an extern
+  std::string cls;               // RETURNN layer class; empty for what is not emitted
   OptionDict options;            // "from" among them
   TensorType type;               // of its main output
   const NameScope* scope = nullptr;
   std::string base;              // wanted name inside its scope
   std::string name;              // final; given by assign_names, or fixed from the start (marks, externs: `data:KEY`)
   bool fixed_name = false;
+  bool builtin = false;          // RETURNN has it anyway, under a fixed name: a loop's `:i`, `data:source`
   bool root = false;             // is needed though nothing reads it: losses, outputs; in a region, once its owner is
   const Region* region = nullptr;  // the dict that it stands in
   const Extern* source = nullptr;  // for an extern
@@ -55,6 +56,7 @@ struct Layer {
   Span span;
 
   const Option* option(std::string_view key) const;
+  bool emitted() const { return !source && !builtin; }
 };
 
 struct Graph {
@@ -76,43 +78,49 @@ struct Graph {
   const Region* root_region() const { return &regions.front(); }
 };
 
-// Calls f(const LayerRef&) for every reference in an option.
-template <class F>
-void for_each_layer(const Option& option, F&& f) {
-  if (const auto* ref = std::get_if<LayerRef>(&option.data)) f(*ref);
+// How many dicts `outer` lies around `inner`: 0 for itself; nothing where it does not enclose it.
+std::optional<std::size_t> levels_out(const Region* inner, const Region* outer);
+
+// `layer`, or the layer of `region` that has it inside; null where there is none.
+const Layer* seen_in(const Region* region, const Layer* layer);
+
+// Calls f(const T&) for every T in an option.
+template <class T, class F>
+void for_each_part(const Option& option, F&& f) {
+  if (const auto* part = std::get_if<T>(&option.data)) f(*part);
   if (const auto* list = std::get_if<OptionList>(&option.data))
-    for (const Option& item : *list) for_each_layer(item, f);
+    for (const Option& item : *list) for_each_part<T>(item, f);
   if (const auto* tuple = std::get_if<OptionTuple>(&option.data))
-    for (const Option& item : tuple->items) for_each_layer(item, f);
+    for (const Option& item : tuple->items) for_each_part<T>(item, f);
   if (const auto* set = std::get_if<OptionSet>(&option.data))
-    for (const Option& item : set->items) for_each_layer(item, f);
+    for (const Option& item : set->items) for_each_part<T>(item, f);
   if (const auto* dict = std::get_if<OptionDict>(&option.data))
-    for (const auto& [key, item] : *dict) for_each_layer(item, f);
+    for (const auto& [key, item] : *dict) for_each_part<T>(item, f);
   if (const auto* map = std::get_if<OptionMap>(&option.data)) {
     for (const auto& [key, item] : map->items) {
-      for_each_layer(key, f);
-      for_each_layer(item, f);
+      for_each_part<T>(key, f);
+      for_each_part<T>(item, f);
     }
   }
 }
 
-// Calls f(const DimRef&) for every dim in an option.
+// Not those of layers in a region that the option has.
+template <class F>
+void for_each_layer(const Option& option, F&& f) {
+  for_each_part<LayerRef>(option, f);
+}
 template <class F>
 void for_each_dim(const Option& option, F&& f) {
-  if (const auto* ref = std::get_if<DimRef>(&option.data)) f(*ref);
-  if (const auto* list = std::get_if<OptionList>(&option.data))
-    for (const Option& item : *list) for_each_dim(item, f);
-  if (const auto* tuple = std::get_if<OptionTuple>(&option.data))
-    for (const Option& item : tuple->items) for_each_dim(item, f);
-  if (const auto* set = std::get_if<OptionSet>(&option.data))
-    for (const Option& item : set->items) for_each_dim(item, f);
-  if (const auto* dict = std::get_if<OptionDict>(&option.data))
-    for (const auto& [key, item] : *dict) for_each_dim(item, f);
-  if (const auto* map = std::get_if<OptionMap>(&option.data)) {
-    for (const auto& [key, item] : map->items) {
-      for_each_dim(key, f);
-      for_each_dim(item, f);
-    }
+  for_each_part<DimRef>(option, f);
+}
+
+// Calls f(const Region&) for every dict that a layer has.
+template <class F>
+void for_each_region(const Layer& layer, F&& f) {
+  for (const auto& [key, value] : layer.options) {
+    for_each_part<RegionRef>(value, [&](const RegionRef& ref) {
+      if (ref.region) f(*ref.region);
+    });
   }
 }
 

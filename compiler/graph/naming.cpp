@@ -54,12 +54,12 @@ class ScopePaths {
   const std::string root_;
 };
 
+// Of one dict.
 class Namer {
  public:
-  void run(const LiveLayers& layers, const OptionDict& entries) {
-    // RETURNN takes layers with these names for the input, for no source at all and for the default output.
-    layer_names_ = {"data", "none", "output"};
-    for (const auto& [key, value] : entries) layer_names_.insert(key);
+  explicit Namer(std::unordered_set<std::string> reserved) : layer_names_(std::move(reserved)) {}
+
+  void run(const std::vector<Layer*>& layers) {
     for (const Layer* layer : layers)
       if (layer->fixed_name) layer_names_.insert(layer->name);
     used_.reserve(2 * layers.size());
@@ -122,6 +122,16 @@ class Namer {
 
 }  // namespace
 
-void assign_names(const LiveLayers& layers, const OptionDict& entries) { Namer().run(layers, entries); }
+void assign_names(const LiveLayers& layers, const OptionDict& entries) {
+  for (std::size_t i = 0; i < layers.dicts.size(); ++i) {
+    // RETURNN takes layers with these names for the input, for no source at all, for the default output, and in a loop
+    // for its end.
+    std::unordered_set<std::string> reserved = {"data", "none", "output"};
+    if (i > 0) reserved.insert("end");
+    if (i == 0)
+      for (const auto& [key, value] : entries) reserved.insert(key);
+    Namer(std::move(reserved)).run(layers.dicts[i]);
+  }
+}
 
 }  // namespace rcn

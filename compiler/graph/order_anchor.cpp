@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/graph/passes.h"
+#include "compiler/graph/depth.h"
 
 namespace rcn {
 
@@ -17,18 +17,6 @@ constexpr std::size_t kStride = 25;
 // RETURNN joins the beams of an anchor's layers by recursion over the list; 990 are too many.
 constexpr std::size_t kLayersPerAnchor = 300;
 
-// How many layer dicts an option holds: the body of a loop or of a branch is constructed on top of what is pending.
-std::size_t nested_layers(const Option& option) {
-  std::size_t count = 0;
-  if (const auto* dict = std::get_if<OptionDict>(&option.data)) {
-    for (const auto& [key, value] : *dict) {
-      if (key == "class") ++count;
-      count += nested_layers(value);
-    }
-  }
-  return count;
-}
-
 bool names_class(const Option& option, std::string_view cls) {
   const auto* dict = std::get_if<OptionDict>(&option.data);
   if (!dict) return false;
@@ -39,42 +27,34 @@ bool names_class(const Option& option, std::string_view cls) {
   return false;
 }
 
-// Anchored layers have to share their search beam, so those with a beam and those without stand in separate anchors.
+// Anchored layers have to share their search beam, so those of one beam and those without one stand in separate
+// anchors.
 class Beams {
  public:
-  explicit Beams(std::size_t layers) : carries_(layers, false) {}
-
-  void visit(const Layer& layer) {
-    if (layer.cls == "decide") return;
-    bool carries = layer.cls == "choice";
-    for (const auto& [key, value] : layer.options) {
-      for_each_layer(value, [&](const LayerRef& ref) { carries = carries || carries_[ref.layer->id]; });
-      carries = carries || names_class(value, "choice");
-    }
-    carries_[layer.id] = carries;
+  Beams(const Graph& graph, const LiveLayers& layers) : beam_(graph.layers.size(), 0) {
+    for (const Layer* layer : layers.all()) visit(graph, *layer);
   }
-  bool carries(const Layer& layer) const { return carries_[layer.id]; }
+
+  // Of which search; 0 for none.
+  std::uint32_t of(const Layer& layer) const { return beam_[layer.id]; }
 
  private:
-  std::vector<bool> carries_;
+  void visit(const Graph& graph, const Layer& layer) {
+    if (layer.cls == "decide") return;
+    std::uint32_t& beam = beam_[layer.id];
+    bool chooses = layer.cls == "choice";
+    for (const auto& [key, value] : layer.options) {
+      for_each_layer(value, [&](const LayerRef& ref) { beam = std::max(beam, beam_[ref.layer->id]); });
+      chooses = chooses || names_class(value, "choice");
+    }
+    if (chooses) beam = seen_in(graph.root_region(), &layer)->id + 1;
+    if (const Layer* owner = layer.region->owner) beam_[owner->id] = std::max(beam_[owner->id], beam);
+  }
+
+  std::vector<std::uint32_t> beam_;
 };
 
-std::size_t longest_chain(const Graph& graph, const LiveLayers& layers) {
-  std::vector<std::size_t> depth(graph.layers.size(), 0);
-  std::size_t longest = 0;
-  for (const Layer* layer : layers) {
-    std::size_t below = 0, own = 1;
-    for (const auto& [key, value] : layer->options) {
-      for_each_layer(value, [&](const LayerRef& ref) { below = std::max(below, depth[ref.layer->id]); });
-      own += nested_layers(value);
-    }
-    depth[layer->id] = below + own;
-    longest = std::max(longest, below + own);
-  }
-  return longest;
-}
-
-bool has_sources(const Layer& layer) {
+bool has_references(const Layer& layer) {
   bool found = false;
   for (const auto& [key, value] : layer.options) for_each_layer(value, [&](const LayerRef&) { found = true; });
   return found;
@@ -88,25 +68,67 @@ std::string anchor_name(std::size_t index, std::size_t count) {
   return ".order." + std::string(digits - number.size(), '0') + number;
 }
 
+class Anchors {
+ public:
+  Anchors(const Graph& graph, const LiveLayers& layers, const Depths& depths)
+      : graph_(graph), layers_(layers), depths_(depths), beams_(graph, layers), anchored_(graph.layers.size(), false) {}
+
+  std::vector<OptionList> run() {
+    std::size_t since_last = 0;
+    for (const Layer* layer : layers_.root()) {
+      std::size_t own = depths_.own[layer->id];
+      if (own >= kStride) add_sources(*layer);
+      if (own == 1 && !has_references(*layer)) continue;
+      since_last += own;
+      if (since_last < kStride) continue;
+      since_last = 0;
+      add(*layer);
+    }
+    return std::move(anchors_);
+  }
+
+ private:
+  void add(const Layer& layer) {
+    if (anchored_[layer.id]) return;
+    anchored_[layer.id] = true;
+    std::uint32_t beam = beams_.of(layer);
+    if (anchors_.empty() || anchors_.back().size() == kLayersPerAnchor || beam != last_beam_) anchors_.emplace_back();
+    last_beam_ = beam;
+    anchors_.back().push_back(&layer);
+  }
+
+  // So that a long body is not constructed on top of them.
+  void add_sources(const Layer& layer) {
+    std::vector<const Layer*> sources;
+    collect_sources(layer, sources);
+    std::sort(sources.begin(), sources.end(), [](const Layer* a, const Layer* b) { return a->id < b->id; });
+    for (const Layer* source : sources)
+      if (source != &layer && (depths_.own[source->id] > 1 || has_references(*source))) add(*source);
+  }
+
+  void collect_sources(const Layer& layer, std::vector<const Layer*>& sources) {
+    for (const auto& [key, value] : layer.options)
+      for_each_layer(value, [&](const LayerRef& ref) { sources.push_back(seen_in(graph_.root_region(), ref.layer)); });
+    for_each_region(layer, [&](const Region& region) {
+      for (const Layer* inner : layers_.in(&region)) collect_sources(*inner, sources);
+    });
+  }
+
+  const Graph& graph_;
+  const LiveLayers& layers_;
+  const Depths& depths_;
+  Beams beams_;
+  std::vector<bool> anchored_;
+  std::vector<OptionList> anchors_;
+  std::uint32_t last_beam_ = 0;
+};
+
 }  // namespace
 
 void add_order_anchor(Graph& graph, LiveLayers& layers) {
-  if (longest_chain(graph, layers) <= kLongestChain) return;
-
-  Beams beams(graph.layers.size());
-  std::vector<OptionList> anchors;
-  std::size_t since_last = 0;
-  bool last_carries = false;
-  for (const Layer* layer : layers) {
-    beams.visit(*layer);
-    if (!has_sources(*layer) || ++since_last < kStride) continue;
-    since_last = 0;
-    bool carries = beams.carries(*layer);
-    if (anchors.empty() || anchors.back().size() == kLayersPerAnchor || carries != last_carries) anchors.emplace_back();
-    last_carries = carries;
-    anchors.back().push_back(layer);
-  }
-
+  Depths depths = measure_depths(graph, layers);
+  if (depths.longest[graph.root_region()->id] <= kLongestChain) return;
+  std::vector<OptionList> anchors = Anchors(graph, layers, depths).run();
   for (std::size_t i = 0; i < anchors.size(); ++i) {
     OptionDict options = {
         {"value", 0}, {"dtype", "int32"}, {"shape_deps", std::move(anchors[i])}, {"is_output_layer", true}};
@@ -115,7 +137,7 @@ void add_order_anchor(Graph& graph, LiveLayers& layers) {
     anchor.name = anchor_name(i, anchors.size());
     anchor.fixed_name = true;
     anchor.root = true;
-    layers.push_back(&anchor);
+    layers.root().push_back(&anchor);
   }
 }
 

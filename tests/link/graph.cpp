@@ -2,5 +2,5 @@
 
 int main() {
   rcn::Graph graph;
-  return rcn::drop_dead(graph).empty() ? 0 : 1;
+  return rcn::drop_dead(graph).root().empty() ? 0 : 1;
 }

@@ -104,7 +104,8 @@ struct OpFixture {
     m.name = "out";
     backend.mark(m, value);
     std::vector<const Layer*> result;
-    for (Layer* layer : drop_dead(graph))
+    LiveLayers layers = drop_dead(graph);
+    for (Layer* layer : layers.root())
       if (!layer->source && layer->name != "out") result.push_back(layer);
     return result;
   }
