@@ -113,6 +113,7 @@ std::string compile(Session& session) {
   Graph graph;
   GraphBackend backend(graph, session.ops, session.context);
   if (!run(session, backend).ok) return {};
+  backend.finish();
   LiveLayers layers;
   if (static_cast<std::int64_t>(graph.layers.size()) > session.options.limits.layers) {
     session.diagnostics.report(Diag::limit_layers, Span{}, {std::to_string(session.options.limits.layers)});

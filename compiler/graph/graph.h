@@ -114,6 +114,26 @@ void for_each_dim(const Option& option, F&& f) {
   for_each_part<DimRef>(option, f);
 }
 
+// Calls f(T&) for every T in an option.
+template <class T, class F>
+void change_parts(Option& option, F&& f) {
+  if (auto* part = std::get_if<T>(&option.data)) f(*part);
+  if (auto* list = std::get_if<OptionList>(&option.data))
+    for (Option& item : *list) change_parts<T>(item, f);
+  if (auto* tuple = std::get_if<OptionTuple>(&option.data))
+    for (Option& item : tuple->items) change_parts<T>(item, f);
+  if (auto* set = std::get_if<OptionSet>(&option.data))
+    for (Option& item : set->items) change_parts<T>(item, f);
+  if (auto* dict = std::get_if<OptionDict>(&option.data))
+    for (auto& [key, item] : *dict) change_parts<T>(item, f);
+  if (auto* map = std::get_if<OptionMap>(&option.data)) {
+    for (auto& [key, item] : map->items) {
+      change_parts<T>(key, f);
+      change_parts<T>(item, f);
+    }
+  }
+}
+
 // Calls f(const Region&) for every dict that a layer has.
 template <class F>
 void for_each_region(const Layer& layer, F&& f) {

@@ -12,10 +12,11 @@ namespace rcn {
 GraphBackend::GraphBackend(Graph& graph, const OpTable& table, OpContext& context)
     : graph_(graph), table_(table), context_(context), scopes_{graph.root_scope()} {
   graph_.batch = context.dims.batch();
+  open_.emplace_back().region = graph_.root_region();
 }
 
 void GraphBackend::enter_scope(const std::string& base, bool at_root) {
-  scopes_.push_back(graph_.add_scope(at_root ? graph_.root_scope() : scopes_.back(), base));
+  scopes_.push_back(graph_.add_scope(at_root ? open_.back().region->scope : scopes_.back(), base));
 }
 void GraphBackend::leave_scope() { scopes_.pop_back(); }
 
@@ -24,8 +25,37 @@ void GraphBackend::leave_scope() { scopes_.pop_back(); }
 // Pairs, not a dict: TensorFlow sorts the keys of dicts in options, and dims change while a network is constructed.
 OptionList dim_tags(Dim from, Dim to) { return {OptionTuple{{from, to}}}; }
 
-Layer& GraphBackend::add(std::string cls, OptionDict options, TensorType type, std::string base, Span span) {
-  Layer& layer = graph_.add(std::move(cls), std::move(options), std::move(type), scopes_.back(), std::move(base), span);
+const TensorType& GraphBackend::type_of(const LayerRef& ref) const {
+  if (!ref.sub.empty())
+    if (auto it = sub_types_.find({ref.layer, ref.sub}); it != sub_types_.end()) return it->second;
+  return ref.layer->type;
+}
+
+std::size_t GraphBackend::open_of(const Layer& layer) const {
+  for (const Region* region = layer.region; region; region = region->owner ? region->owner->region : region->parent)
+    for (std::size_t i = open_.size(); i > 0; --i)
+      if (open_[i - 1].region == region) return i - 1;
+  return 0;
+}
+
+Layer& GraphBackend::add_in(std::size_t open, std::string cls, OptionDict options, TensorType type, std::string base,
+                            Span span, bool as_it_is) {
+  bool varies = cls == "random" || cls == "choice";
+  for (auto& [key, option] : options) {
+    if (open > 0 && !as_it_is) {
+      change_parts<LayerRef>(option, [&](LayerRef& ref) {
+        if (ref.kind == RefKind::value) ref = imported(ref, open);
+      });
+      change_parts<DimRef>(option, [&](DimRef& ref) {
+        for (std::size_t i = 1; i <= open; ++i)
+          if (open_[i].loop && open_[i].axis == ref.dim) ref.dim = inner_dim(open_[i]);
+      });
+    }
+    for_each_layer(option, [&](const LayerRef& ref) { varies = varies || ref.kind == RefKind::previous || varying_.contains(ref.layer); });
+  }
+  const NameScope* scope = open + 1 == open_.size() ? scopes_.back() : open_[open].region->scope;
+  Layer& layer = graph_.add(std::move(cls), std::move(options), std::move(type), scope, std::move(base), span, open_[open].region);
+  if (varies) varying_.insert(&layer);
   for (const auto& [key, option] : layer.options)
     for_each_layer(option, [&](const LayerRef& ref) {
       if (training_only_.contains(ref.layer)) training_only_.insert(&layer);
@@ -34,10 +64,18 @@ Layer& GraphBackend::add(std::string cls, OptionDict options, TensorType type, s
   return layer;
 }
 
-Layer& GraphBackend::add_at_root(std::string cls, OptionDict options, TensorType type, std::string base, Span span) {
-  scopes_.push_back(graph_.root_scope());
-  Layer& layer = add(std::move(cls), std::move(options), std::move(type), std::move(base), span);
-  scopes_.pop_back();
+Layer& GraphBackend::add(std::string cls, OptionDict options, TensorType type, std::string base, Span span) {
+  return add_in(open_.size() - 1, std::move(cls), std::move(options), std::move(type), std::move(base), span);
+}
+
+Layer& GraphBackend::add_shared(std::string cls, OptionDict options, TensorType type, std::string base, Span span) {
+  std::size_t open = 0;
+  for (const auto& [key, option] : options)
+    for_each_layer(option, [&](const LayerRef& ref) { open = std::max(open, open_of(*ref.layer)); });
+  bool here = open + 1 == open_.size();
+  if (here) scopes_.push_back(open_[open].region->scope);
+  Layer& layer = add_in(open, std::move(cls), std::move(options), std::move(type), std::move(base), span);
+  if (here) scopes_.pop_back();
   return layer;
 }
 
@@ -87,9 +125,21 @@ std::vector<Tensor> GraphBackend::apply(const OpNode& given) {
   // A declared dim that gets the length of a computed one is another dim than that: the operation makes the computed
   // one, and the result is renamed. RETURNN would take the two for one dim if a layer made the declared one directly.
   OpNode node = given;
+  if (!masks_.empty())
+    for (Operand& input : node.inputs)
+      if (const Tensor* t = as_tensor(input)) {
+        const GraphTensor& tensor = graph_tensor(*t);
+        if (LayerRef ref = guarded(tensor, given.span); ref.layer != tensor.layer.layer || ref.sub != tensor.layer.sub) {
+          auto copy = std::make_shared<GraphTensor>(tensor.type, ref, tensor.missing);
+          copy->wild_padding = tensor.wild_padding;
+          copy->masks = masks_.size();
+          input = Tensor(std::move(copy));
+        }
+      }
   std::vector<NewDim> renames;
   for (const NewDim& d : given.new_dims) {
     if (!d.computed) continue;
+    if (joined_) joined_->insert_or_assign(d.dim, d.computed);
     renames.push_back(d);
     for (TensorType& type : node.outputs) type.dims = with_replaced(type.dims, d.dim, {d.computed});
     for (auto& [key, value] : node.attrs) replace_dim(value, d.dim, d.computed);
@@ -112,6 +162,7 @@ std::vector<Tensor> GraphBackend::apply(const OpNode& given) {
       tensor = std::move(renamed);
     }
   }
+  for (const Tensor& tensor : lowering.results_) graph_tensor(tensor).masks = masks_.size();
   return lowering.results_;
 }
 
@@ -182,10 +233,11 @@ Tensor GraphBackend::parameter(const Parameter& p) {
 
   std::string base = p.path;
   std::replace(base.begin(), base.end(), '/', '.');
-  Layer& layer = add_at_root("variable", std::move(options), p.type, std::move(base), p.span);
+  Layer& layer = add_shared("variable", std::move(options), p.type, std::move(base), p.span);
   layer.parameter = p.path;
+  variables_[p.path] = &layer;
   if (p.type.sparse_dim) {
-    Layer& sparse = add_at_root("reinterpret_data", {{"from", &layer}, {"set_sparse", true}, {"set_sparse_dim", p.type.sparse_dim}},
+    Layer& sparse = add_shared("reinterpret_data", {{"from", &layer}, {"set_sparse", true}, {"set_sparse_dim", p.type.sparse_dim}},
                                 p.type, layer.base + "_sparse", p.span);
     return std::make_shared<GraphTensor>(p.type, LayerRef{&sparse, {}}, std::vector<Dim>{});
   }

@@ -1,7 +1,11 @@
 // Builds the layer graph: each operation through its lowering, parameters as variables, marks as named layers.
 #pragma once
 
+#include <deque>
+#include <functional>
+#include <map>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -28,21 +32,70 @@ class GraphBackend final : public Backend {
   void raw_entry(const std::string& key, const Value& value, Span span) override;
   void enter_scope(const std::string& base, bool at_root) override;
   void leave_scope() override;
+  Tensor frame(const Tensor& x, Dim axis, const Tensor& index, Span span) override;
+  LoopResult loop(const LoopSpec& spec, const LoopBody& body) override;
+  std::vector<Tensor> cond(const CondSpec& spec, const CondBranch& then, const CondBranch& otherwise) override;
+  std::vector<Tensor> masked(const MaskedSpec& spec, const CondBranch& body) override;
+  void outside(const std::function<void()>& make) override;
+  void assign(const Parameter& parameter, const Tensor& current, const Tensor& value, Span span) override;
   void check(const Tensor&, const std::string&, Span) override {}
 
-  // What `nn.network_entry` puts into the dict, in program order.
+  // Once the program has run: makes RETURNN run the assignments of parameters, after what reads their old values.
+  void finish();
 
  private:
   friend class Lowering;
 
+  // The dict that is being filled, and those around it.
+  struct Carrier {
+    LayerRef layer;
+    bool inference = true;  // false: an input that is absent in inference, or what is made of one
+  };
+  struct Open {
+    const Region* region = nullptr;
+    bool loop = false;
+    Dim axis = nullptr;        // of a loop
+    Dim inner = nullptr;       // what the axis is called inside of the loop: RETURNN must not take the two for one
+    const Layer* index = nullptr;
+    std::size_t masks = 0;     // how many masked parts were around it when it began
+    // Where dims get what they need, made when first asked for.
+    std::unordered_map<Dim, Carrier> carriers;
+    std::unordered_map<Dim, LayerRef> lengths, longest, ranges, valid;
+    std::map<std::pair<const Layer*, std::string>, LayerRef> imported;  // outer layers with the axis renamed
+    std::vector<LayerRef> assigns;  // what must run when this dict runs
+  };
+  // A part where only some sequences count.
+  struct Mask {
+    LayerRef mask;
+    TensorType type;
+    std::map<std::tuple<const Region*, const Layer*, std::string>, LayerRef> guarded;
+  };
+
   // ---- layers (graph_backend.cpp)
   Layer& add(std::string cls, OptionDict options, TensorType type, std::string base, Span span);
-  Layer& add_at_root(std::string cls, OptionDict options, TensorType type, std::string base, Span span);
+  // In the outermost dict that sees all it refers to, outside of all calls.
+  Layer& add_shared(std::string cls, OptionDict options, TensorType type, std::string base, Span span);
+  Layer& add_in(std::size_t open, std::string cls, OptionDict options, TensorType type, std::string base, Span span, bool as_it_is = false);
+  const TensorType& type_of(const LayerRef& ref) const;
+  std::size_t open_of(const Layer& layer) const;  // index of the dict that sees the layer
   LayerRef reinterpreted(LayerRef source, const TensorType& type, Dim from, Dim to, const std::string& base, Span span);
   // The layer expanded along `wanted`, dims that the tensor's type has and its layer may lack.
   LayerRef expanded(const GraphTensor& tensor, const std::vector<Dim>& wanted, const std::string& base, Span span);
 
+  // ---- dicts in layers (graph_regions.cpp)
+  Open& open_region(bool loop);
+  const Region* close_region();
+  LayerRef imported(const LayerRef& ref, std::size_t open);
+  LayerRef varying(const LayerRef& ref, const TensorType& type, const std::string& base, Span span);
+  LayerRef guarded(const GraphTensor& tensor, Span span);
+  LayerRef guarded_value(const LayerRef& ref, const TensorType& type, const Operand& value, std::string_view base, Span span);
+  struct LoopEnd { LayerRef end; Option max_len; bool include_eos = false; };
+  bool in_loop() const;
+  Dim inner_dim(Open& open);
+
   // ---- dims (graph_dims.cpp): made when first asked for, then shared
+  template <class Map> const typename Map::mapped_type* known(Map Open::*map, Dim d) const;
+  void keep(std::unordered_map<Dim, LayerRef> Open::*map, Dim d, LayerRef ref);
   void carries(LayerRef layer, const TensorType& type);
   LayerRef carrier(Dim d, Span span);
   LayerRef length(Dim d, Span span);
@@ -62,12 +115,13 @@ class GraphBackend final : public Backend {
   OpContext& context_;
   std::vector<const NameScope*> scopes_;
 
-  struct Carrier {
-    LayerRef layer;
-    bool inference = true;  // false: an input that is absent in inference, or what is made of one
-  };
-  std::unordered_map<Dim, Carrier> carriers_;
-  std::unordered_map<Dim, LayerRef> lengths_, longest_, ranges_, valid_;
+  std::deque<Open> open_;    // the root first
+  std::deque<Mask> masks_;
+  std::map<std::pair<const Layer*, std::string>, TensorType> sub_types_;  // of further outputs
+  std::unordered_set<const Layer*> varying_;  // layers of loops that differ from step to step
+  std::unordered_map<const Layer*, std::string> assigned_;  // `variable_assign` layers, with the parameter
+  std::unordered_map<std::string, const Layer*> variables_;
+  std::unordered_map<Dim, Dim>* joined_ = nullptr;  // in a branch: what the declared dims that it gives a length are made of
   std::unordered_set<const Layer*> training_only_;  // layers that depend on inputs which are absent in inference
 };
 

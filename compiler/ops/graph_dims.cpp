@@ -20,18 +20,36 @@ std::string name_of(Dim d) {
   return result;
 }
 
+// What is known of a dim, from the outermost dict that knows it.
+template <class Map>
+const typename Map::mapped_type* GraphBackend::known(Map Open::*map, Dim d) const {
+  for (const Open& open : open_)
+    if (auto it = (open.*map).find(d); it != (open.*map).end()) return &it->second;
+  return nullptr;
+}
+
+void GraphBackend::keep(std::unordered_map<Dim, LayerRef> Open::*map, Dim d, LayerRef ref) {
+  (open_[open_of(*ref.layer)].*map).emplace(d, ref);
+}
+
 void GraphBackend::carries(LayerRef layer, const TensorType& type) {
+  if (!layer.sub.empty()) sub_types_.insert_or_assign({layer.layer, layer.sub}, type);
+  if (layer.kind != RefKind::value) return;
   bool inference = !training_only_.contains(layer.layer);
+  Open& open = open_[open_of(*layer.layer)];
   for (Dim d : type.dims) {
-    auto [it, fresh] = carriers_.emplace(d, Carrier{layer, inference});
+    auto [it, fresh] = open.carriers.emplace(d, Carrier{layer, inference});
     if (!fresh && inference && !it->second.inference) it->second = {layer, true};
   }
 }
 
 LayerRef GraphBackend::carrier(Dim d, Span span) {
-  if (auto it = carriers_.find(d); it != carriers_.end()) return it->second.layer;
+  const Carrier* found = known(&Open::carriers, d);
+  for (const Open& open : open_)  // one that is there in inference, if any is
+    if (auto it = open.carriers.find(d); it != open.carriers.end() && found && !found->inference && it->second.inference) found = &it->second;
+  if (found) return found->layer;
   if (d->size) {
-    Layer& zeros = add_at_root("constant", {{"value", 0}, {"shape", OptionList{d}}, {"dtype", "int32"}},
+    Layer& zeros = add_shared("constant", {{"value", 0}, {"shape", OptionList{d}}, {"dtype", "int32"}},
                                {{d}, DType::int32, nullptr}, name_of(d) + "_dim", span);
     return {&zeros, {}};
   }
@@ -43,26 +61,26 @@ LayerRef GraphBackend::carrier(Dim d, Span span) {
 }
 
 LayerRef GraphBackend::sequence_dim(Dim d, LayerRef lengths, const std::string& base, Span span) {
-  Layer& range = add_at_root("range_from_length", {{"from", lengths}, {"dtype", "int32"}, {"sparse", false}, {"out_spatial_dim", d}},
+  Layer& range = add_shared("range_from_length", {{"from", lengths}, {"dtype", "int32"}, {"sparse", false}, {"out_spatial_dim", d}},
                              {{d}, DType::int32, nullptr}, base, span);
-  ranges_.emplace(d, LayerRef{&range, {}});
+  keep(&Open::ranges, d, LayerRef{&range, {}});
   return {&range, {}};
 }
 
 LayerRef GraphBackend::length(Dim d, Span span) {
-  if (auto it = lengths_.find(d); it != lengths_.end()) return it->second;
+  if (const LayerRef* ref = known(&Open::lengths, d)) return *ref;
   LayerRef result;
   if (d->size) {
-    result = {&add_at_root("constant", {{"value", *d->size}, {"shape", OptionList{}}, {"dtype", "int32"}},
+    result = {&add_shared("constant", {{"value", *d->size}, {"shape", OptionList{}}, {"dtype", "int32"}},
                            {{}, DType::int32, nullptr}, name_of(d) + "_length", span), {}};
-  } else if (d->form != DimForm::atom && !carriers_.contains(d)) {
+  } else if (d->form != DimForm::atom && !known(&Open::carriers, d)) {
     result = derived_length(d, span);
   } else {
     LayerRef source = carrier(d, span);
-    result = {&add_at_root("length", {{"from", source}, {"axis", d}, {"dtype", "int32"}, {"sparse", false}},
+    result = {&add_shared("length", {{"from", source}, {"axis", d}, {"dtype", "int32"}, {"sparse", false}},
                            {context_.lengths.length_dims(d), DType::int32, nullptr}, name_of(d) + "_length", span), {}};
   }
-  lengths_.emplace(d, result);
+  keep(&Open::lengths, d, result);
   return result;
 }
 
@@ -116,40 +134,40 @@ LayerRef GraphBackend::derived_length(Dim d, Span span) {
                      {"eval", text},
                      {"out_type", OptionDict{{"dtype", "int32"}, {"sparse_dim", Option()}}}};
   if (!covered) options.emplace_back("allow_broadcast_all_sources", true);
-  return {&add_at_root("eval", std::move(options), {all, DType::int32, nullptr}, name_of(d) + "_length", span), {}};
+  return {&add_shared("eval", std::move(options), {all, DType::int32, nullptr}, name_of(d) + "_length", span), {}};
 }
 
 LayerRef GraphBackend::longest(Dim d, Span span) {
-  if (auto it = longest_.find(d); it != longest_.end()) return it->second;
+  if (const LayerRef* ref = known(&Open::longest, d)) return *ref;
   LayerRef lengths = length(d, span);
   std::vector<Dim> over = context_.lengths.length_dims(d);
   LayerRef result = lengths;
   if (!d->size && !over.empty())
-    result = {&add_at_root("reduce", {{"from", lengths}, {"mode", "max"}, {"axis", dims_option(over)}, {"keep_dims", false}},
+    result = {&add_shared("reduce", {{"from", lengths}, {"mode", "max"}, {"axis", dims_option(over)}, {"keep_dims", false}},
                            {{}, DType::int32, nullptr}, name_of(d) + "_longest", span), {}};
-  longest_.emplace(d, result);
+  keep(&Open::longest, d, result);
   return result;
 }
 
 LayerRef GraphBackend::range(Dim d, Span span) {
-  if (auto it = ranges_.find(d); it != ranges_.end()) return it->second;
+  if (const LayerRef* ref = known(&Open::ranges, d)) return *ref;
   LayerRef source = carrier(d, span);
-  if (auto it = ranges_.find(d); it != ranges_.end()) return it->second;  // the carrier is the range
-  LayerRef result{&add_at_root("range_in_axis", {{"from", source}, {"axis", d}, {"dtype", "int32"}, {"sparse", false}},
+  if (const LayerRef* ref = known(&Open::ranges, d)) return *ref;  // the carrier is the range
+  LayerRef result{&add_shared("range_in_axis", {{"from", source}, {"axis", d}, {"dtype", "int32"}, {"sparse", false}},
                                {{d}, DType::int32, nullptr}, name_of(d) + "_range", span), {}};
-  ranges_.emplace(d, result);
+  keep(&Open::ranges, d, result);
   return result;
 }
 
 LayerRef GraphBackend::valid(Dim d, Span span) {
-  if (auto it = valid_.find(d); it != valid_.end()) return it->second;
+  if (const LayerRef* ref = known(&Open::valid, d)) return *ref;
   LayerRef positions = range(d, span), lengths = length(d, span);
   std::vector<Dim> dims = context_.lengths.length_dims(d);
   OptionDict options{{"from", OptionList{positions, lengths}}, {"kind", "less"}};
   if (!dims.empty()) options.emplace_back("allow_broadcast_all_sources", true);
   dims.push_back(d);
-  LayerRef result{&add_at_root("compare", std::move(options), {dims, DType::bool_, nullptr}, name_of(d) + "_valid", span), {}};
-  valid_.emplace(d, result);
+  LayerRef result{&add_shared("compare", std::move(options), {dims, DType::bool_, nullptr}, name_of(d) + "_valid", span), {}};
+  keep(&Open::valid, d, result);
   return result;
 }
 

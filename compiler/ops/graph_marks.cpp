@@ -28,7 +28,7 @@ LayerRef GraphBackend::loss_value(const Mark& mark, const GraphTensor& value) {
   if (!is_float(type.dtype)) {
     type.dtype = DType::float32;
     type.sparse_dim = nullptr;
-    ref = {&add_at_root("cast", {{"from", ref}, {"dtype", "float32"}}, type, mark.name + "_value", mark.span), {}};
+    ref = {&add_shared("cast", {{"from", ref}, {"dtype", "float32"}}, type, mark.name + "_value", mark.span), {}};
   }
   std::vector<Dim> summed;
   if (dynamic.size() > 1)
@@ -36,11 +36,11 @@ LayerRef GraphBackend::loss_value(const Mark& mark, const GraphTensor& value) {
       if (d->kind != DimKind::batch && d != dynamic[0]) summed.push_back(d);
   if (!summed.empty()) {
     type.dims = without(type.dims, summed);
-    ref = {&add_at_root("reduce", {{"from", ref}, {"mode", "sum"}, {"axis", dims_option(summed)}, {"keep_dims", false}, {"use_time_mask", true}},
+    ref = {&add_shared("reduce", {{"from", ref}, {"mode", "sum"}, {"axis", dims_option(summed)}, {"keep_dims", false}, {"use_time_mask", true}},
                         type, mark.name + "_sum", mark.span), {}};
   }
   if (!dynamic.empty() && (dynamic[0]->kind == DimKind::feature || type.dims.size() > 2))  // else RETURNN takes it for time
-    ref = {&add_at_root("reinterpret_data", {{"from", ref}, {"set_axes", OptionDict{{"T", dynamic[0]}}}}, type, mark.name + "_frames", mark.span), {}};
+    ref = {&add_shared("reinterpret_data", {{"from", ref}, {"set_axes", OptionDict{{"T", dynamic[0]}}}}, type, mark.name + "_frames", mark.span), {}};
   return ref;
 }
 
@@ -68,7 +68,7 @@ void GraphBackend::mark(const Mark& mark, const Tensor& value) {
     type.dims = ref.layer->type.dims;
   }
   auto named = [&](const std::string& name) {
-    Layer& layer = add_at_root("copy", options, type, name, mark.span);
+    Layer& layer = add_shared("copy", options, type, name, mark.span);
     layer.name = name;
     layer.fixed_name = true;
     layer.root = true;

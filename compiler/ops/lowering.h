@@ -19,6 +19,7 @@ struct GraphTensor final : TensorData {
   TensorType layer_type;      // what the layer has; the order of its dims says nothing
   std::vector<Dim> missing;   // dims of the type that the layer lacks (`nn.expand_dims`): the value is the same along them
   bool wild_padding = false;  // its padding may hold inf or nan
+  mutable std::size_t masks = 0;  // how many masked parts were around it when it was made
 
   GraphTensor(TensorType t, LayerRef ref, std::vector<Dim> absent);
 };

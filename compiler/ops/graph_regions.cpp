@@ -1,0 +1,568 @@
+// Loops, branches and masked parts: dicts in layers.
+#include <algorithm>
+#include <stdexcept>
+
+#include "compiler/eval/type_backend.h"
+#include "compiler/graph/passes.h"
+#include "compiler/ops/graph_backend.h"
+#include "compiler/ops/rules.h"
+
+namespace rcn {
+
+GraphBackend::Open& GraphBackend::open_region(bool loop) {
+  Region& region = graph_.add_region(open_.back().region);
+  Open& open = open_.emplace_back();
+  open.region = &region;
+  open.loop = loop;
+  open.masks = masks_.size();
+  scopes_.push_back(region.scope);
+  return open;
+}
+
+const Region* GraphBackend::close_region() {
+  const Region* region = open_.back().region;
+  open_.pop_back();
+  scopes_.pop_back();
+  return region;
+}
+
+bool GraphBackend::in_loop() const {
+  return std::any_of(open_.begin(), open_.end(), [](const Open& open) { return open.loop; });
+}
+
+// Inside of a loop over a dim, what has that dim as an axis must have another one there: when RETURNN moves layers out
+// of the loop they get the loop's axis, and it would take the two for one.
+Dim GraphBackend::inner_dim(Open& open) {
+  if (!open.inner) {
+    DimTable::Outside outside(context_.dims);
+    open.inner = context_.dims.declare(open.axis->form == DimForm::atom ? open.axis->name : name_of(open.axis), open.axis->kind, open.axis->size);
+  }
+  return open.inner;
+}
+
+LayerRef GraphBackend::imported(const LayerRef& given, std::size_t open) {
+  LayerRef ref = given;
+  for (std::size_t i = open_of(*ref.layer) + 1; i <= open; ++i) {
+    if (!open_[i].loop || !type_of(ref).has(open_[i].axis)) continue;
+    std::pair<const Layer*, std::string> key{ref.layer, ref.sub};
+    auto it = open_[i].imported.find(key);
+    if (it == open_[i].imported.end()) {
+      TensorType type = type_of(ref);
+      Dim inner = inner_dim(open_[i]);
+      type.dims = with_replaced(type.dims, open_[i].axis, {inner});
+      std::string base = (ref.layer->base.empty() ? "data" : ref.layer->base) + "_" + name_of(open_[i].axis);
+      Layer& renamed = add_in(i - 1, "reinterpret_data", {{"from", ref}, {"set_dim_tags", dim_tags(open_[i].axis, inner)}}, type, base, ref.layer->span);
+      it = open_[i].imported.emplace(key, LayerRef{&renamed, {}}).first;
+    }
+    ref = it->second;
+  }
+  return ref;
+}
+
+// The layer, made to have the loop's axis when RETURNN moves it out of the loop.
+LayerRef GraphBackend::varying(const LayerRef& ref, const TensorType& type, const std::string& base, Span span) {
+  if (ref.kind == RefKind::previous || varying_.contains(ref.layer)) return ref;
+  const Layer* index = nullptr;
+  for (const Open& open : open_)
+    if (open.loop) index = open.index;
+  Layer& always = add("compare", {{"from", LayerRef{index, {}}}, {"kind", "greater_equal"}, {"value", 0}}, {{}, DType::bool_, nullptr}, base + "_step", span);
+  return {&add("switch", {{"condition", &always}, {"true_from", ref}, {"false_from", ref}}, type, base + "_each", span), {}};
+}
+
+Tensor GraphBackend::frame(const Tensor& x, Dim axis, const Tensor&, Span span) {
+  const GraphTensor& tensor = graph_tensor(x);
+  TensorType type = tensor.type;
+  type.dims = without(type.dims, {axis});
+  std::size_t loop = open_.size() - 1;
+  while (loop > 0 && !(open_[loop].loop && open_[loop].axis == axis)) --loop;
+  LayerRef ref = guarded(tensor, span);
+  if (contains(tensor.missing, axis)) {
+    auto same = std::make_shared<GraphTensor>(type, ref, without(tensor.missing, {axis}));
+    same->wild_padding = tensor.wild_padding;
+    same->masks = masks_.size();
+    return same;
+  }
+  TensorType layer_type = tensor.layer_type;
+  layer_type.dims = without(layer_type.dims, {axis});
+  LayerRef at{open_[loop].index, {}};
+  bool from_outside = ref.kind == RefKind::value && open_of(*ref.layer) < loop;
+  if (from_outside && tensor.type.sparse_dim && !ref.layer->source && takes_numbers(tensor.type.dtype) && axis->dynamic() &&
+      without(context_.lengths.length_dims(axis), tensor.layer_type.dims).empty()) {
+    // what stands in the padding need not be an index
+    ref = {&add_in(open_of(*ref.layer), "seq_len_mask", {{"from", ref}, {"axis", axis}, {"mask_value", 0}}, tensor.layer_type, "frames", span), {}};
+  }
+  Dim inner = from_outside ? axis : inner_dim(open_[loop]);
+  Layer& frame = add_in(open_.size() - 1, "gather", {{"from", ref}, {"position", at}, {"axis", inner}}, layer_type,
+                        (ref.layer->base.empty() ? "data" : ref.layer->base) + "_frame", span, true);
+  auto result = std::make_shared<GraphTensor>(type, LayerRef{&frame, {}}, tensor.missing);
+  result->wild_padding = tensor.wild_padding;
+  result->masks = masks_.size();
+  return result;
+}
+
+namespace {
+
+std::string part_name(const std::string& name) {
+  std::string result;
+  for (char c : name) result += c == '.' || c == '[' ? '_' : c == ']' ? '\0' : c;
+  std::erase(result, '\0');
+  return result;
+}
+
+}  // namespace
+
+LoopResult GraphBackend::loop(const LoopSpec& spec, const LoopBody& body) {
+  const std::size_t outer = open_.size() - 1;
+  const bool nested = in_loop();
+  OptionDict options;
+  if (spec.axis_known) {
+    options.emplace_back("from", carrier(spec.axis, spec.span));
+  } else {
+    options.emplace_back("from", OptionList{});
+  }
+  options.emplace_back("axis", spec.axis);
+
+  // ---- outside: initial values, how many frames at most
+  auto whole = [&](const Tensor& t, const std::string& base) {
+    const GraphTensor& tensor = graph_tensor(t);
+    return expanded(tensor, tensor.missing, base + "_expanded", spec.span);
+  };
+  std::vector<LayerRef> initial;
+  for (const LoopState& state : spec.state) {
+    std::string base = part_name(state.name);
+    initial.push_back(state.type.history ? LayerRef{} : whole(state.initial, base + "_initial"));
+  }
+  TensorType flags{spec.length_dims, DType::bool_, nullptr}, counts{{}, DType::int32, nullptr};
+  auto flag_constant = [&](bool value) {
+    OptionDict constant{{"value", value}, {"shape", dims_option(spec.length_dims)}, {"dtype", "bool"}};
+    if (OptionList deps = shape_deps(spec.length_dims, spec.span); !deps.empty()) constant.emplace_back("shape_deps", std::move(deps));
+    return LayerRef{&add("constant", std::move(constant), flags, "loop_no_end", spec.span), {}};
+  };
+  LayerRef max, no_end;
+  if (spec.max) {
+    max = whole(spec.max, "loop_max");
+    LayerRef longest = max;
+    if (!spec.max->type.dims.empty())
+      longest = {&add("reduce", {{"from", max}, {"mode", "max"}, {"axis", dims_option(spec.max->type.dims)}, {"keep_dims", false}}, counts, "loop_max_longest", spec.span), {}};
+    // one step more: the frame in which a sequence ends does not count, then a `max` of 0 is right, too
+    Layer& steps = add("eval", {{"from", longest}, {"eval", "source(0) + 1"}, {"out_type", OptionDict{{"dtype", "int32"}, {"sparse_dim", Option()}}}}, counts, "loop_max_steps", spec.span);
+    options.emplace_back("max_seq_len_via", &steps);
+    options.emplace_back("include_eos", false);
+    if (spec.has_end && spec.include_eos) no_end = flag_constant(false);
+  } else if (spec.has_end) {
+    options.emplace_back("include_eos", spec.include_eos);
+  }
+  options.emplace_back("name_scope", "");
+
+  // ---- the body
+  open_region(true);
+  open_.back().axis = spec.axis;
+  auto builtin_layer = [&](TensorType type, const std::string& name) -> Layer& {
+    Layer& layer = graph_.add("", {}, std::move(type), open_.back().region->scope, name, spec.span, open_.back().region);
+    layer.builtin = true;
+    layer.name = name;
+    layer.fixed_name = true;
+    varying_.insert(&layer);
+    return layer;
+  };
+  Layer& index = builtin_layer({{}, DType::int32, nullptr}, ":i");
+  open_.back().index = &index;
+  Layer& dense_index = add("eval", {{"from", &index}, {"eval", "source(0)"}, {"out_type", OptionDict{{"dtype", "int32"}, {"sparse_dim", Option()}}}}, counts, "index", spec.span);
+  auto inside = [&](const TensorType& type, LayerRef ref) {
+    auto tensor = std::make_shared<GraphTensor>(type, std::move(ref), std::vector<Dim>{});
+    tensor->masks = masks_.size();
+    return tensor;
+  };
+  LoopStep step;
+  step.index = inside(counts, {&dense_index, {}});
+  std::vector<Layer*> before;  // stands for a state until its layer is made
+  for (const LoopState& state : spec.state) {
+    Layer& layer = builtin_layer(state.type, "prev:" + state.name);
+    before.push_back(&layer);
+    auto tensor = inside(state.type, {&layer, {}, RefKind::previous});
+    if (!state.type.history) tensor->wild_padding = graph_tensor(state.initial).wild_padding;
+    step.state.push_back(std::move(tensor));
+  }
+  const std::size_t first_layer = graph_.layers.size();
+  LoopNext next = body(step);
+
+  std::unordered_map<const Layer*, const Layer*> states;
+  std::vector<LayerRef> last;
+  for (std::size_t i = 0; i < spec.state.size(); ++i) {
+    const LoopState& state = spec.state[i];
+    last.emplace_back();
+    if (state.type.history) continue;
+    std::string base = part_name(state.name);
+    LayerRef value = whole(next.state[i], base);
+    Layer& layer = add("copy", {{"from", value}, {"initial_output", initial[i]}}, state.type, base, spec.span);
+    varying_.insert(&layer);
+    states.emplace(before[i], &layer);
+    // what it is after the loop: a layer of its own, gone where nothing reads it
+    std::vector<Dim> absent = without(spec.length_dims, state.type.dims);
+    GraphTensor seen(last_type(spec, state), {&layer, {}}, absent);
+    LayerRef frames = expanded(seen, absent, base + "_last", spec.span);
+    if (nested || !last_type(spec, state).has(context_.dims.batch())) {
+      Layer& all = add("copy", {{"from", frames}, {"is_output_layer", true}}, seen.type, base + "_frames", spec.span);
+      last.back() = {&all, {}};
+    } else {
+      LayerRef start = initial[i];
+      if (!absent.empty()) {
+        Open inner = std::move(open_.back());
+        const NameScope* scope = scopes_.back();
+        open_.pop_back();
+        scopes_.pop_back();
+        GraphTensor first(seen.type, start, absent);
+        start = expanded(first, absent, base + "_initial", spec.span);
+        open_.push_back(std::move(inner));
+        scopes_.push_back(scope);
+      }
+      Layer& kept = add("copy", {{"from", frames}, {"initial_output", start}, {"need_last", true}}, seen.type, base + "_last", spec.span);
+      last.back() = {&kept, {}};
+    }
+  }
+  auto change_states = [&] {
+    for (std::size_t i = first_layer; i < graph_.layers.size(); ++i)
+      for (auto& [key, option] : graph_.layers[i].options)
+        change_parts<LayerRef>(option, [&](LayerRef& ref) {
+          if (auto it = states.find(ref.layer); it != states.end()) ref.layer = it->second;
+        });
+  };
+
+  if (spec.has_end || spec.max) {
+    LayerRef user = spec.has_end ? whole(next.end, "end") : LayerRef{}, end = user;
+    auto either = [&](LayerRef a, LayerRef b, const std::string& base) {
+      return LayerRef{&add("combine", {{"from", OptionList{a, b}}, {"kind", "logical_or"}}, flags, base, spec.span), {}};
+    };
+    if (spec.max) {
+      Layer& full = add("compare", {{"from", OptionList{&index, max}}, {"kind", "greater_equal"}}, flags, "end_max", spec.span);
+      end = {&full, {}};
+      if (spec.has_end && spec.include_eos) {
+        Layer& past = builtin_layer(flags, "prev:past");
+        LayerRef was{&past, {}, RefKind::previous};
+        LayerRef now = either(user, was, "ended");
+        const_cast<Layer*>(now.layer)->options.emplace_back("initial_output", no_end);
+        states.emplace(&past, now.layer);
+        end = either(was, end, "end");
+      } else if (spec.has_end) {
+        end = either(user, end, "end");
+      }
+    }
+    Layer& layer = add("copy", {{"from", end}}, flags, "end", spec.span);
+    layer.name = "end";
+    layer.fixed_name = true;
+    layer.root = true;
+  }
+
+  LoopResult result;
+  std::vector<LayerRef> stacked;
+  std::vector<bool> wild;
+  for (std::size_t i = 0; i < spec.stacked.size(); ++i) {
+    std::string base = part_name(spec.stacked_names[i]);
+    LayerRef value = varying(whole(next.stacked[i], base), spec.stacked[i], base, spec.span);
+    Layer& layer = add("copy", {{"from", value}}, spec.stacked[i], base, spec.span);
+    if (i > 0) layer.options.emplace_back("is_output_layer", true);
+    stacked.push_back({&layer, {}});
+    wild.push_back(graph_tensor(next.stacked[i]).wild_padding);
+  }
+  Layer* output = stacked.empty() ? nullptr : const_cast<Layer*>(stacked[0].layer);
+  if (!output) {  // every loop has one
+    const Layer* some = nullptr;
+    for (const auto& [unused, layer] : states)
+      if (!some || layer->id < some->id) some = layer;
+    output = &add("copy", {{"from", some ? LayerRef{some, {}} : LayerRef{&dense_index, {}}}}, some ? some->type : counts, "output", spec.span);
+  }
+  output->name = "output";
+  output->fixed_name = true;
+  output->root = true;
+  change_states();
+  if (!open_.back().assigns.empty()) throw std::logic_error("a parameter is assigned in a loop");
+  Dim inner = open_.back().inner;
+  const Region* region = close_region();
+
+  // ---- what comes out
+  TensorType type = output->type;
+  type.dims.insert(type.dims.begin(), spec.axis);
+  options.emplace_back("unit", RegionRef{region});
+  Layer& rec = add("rec", std::move(options), type, spec.name, spec.span);
+  const_cast<Region*>(region)->owner = &rec;
+  carries({output, {}}, type);
+  auto outwards = [&](LayerRef ref, TensorType t, const std::string& base) {  // the axis under its own name again
+    if (!inner || !t.has(spec.axis)) return ref;
+    TensorType seen = t;
+    seen.dims = with_replaced(t.dims, spec.axis, {inner});
+    return LayerRef{&add_in(outer, "reinterpret_data", {{"from", ref}, {"set_dim_tags", dim_tags(inner, spec.axis)}}, t, base + "_" + name_of(spec.axis), spec.span), {}};
+  };
+  for (std::size_t i = 0; i < spec.state.size(); ++i) {
+    const LoopState& state = spec.state[i];
+    if (state.type.history) {
+      result.last.push_back(nullptr);
+      continue;
+    }
+    std::string base = part_name(state.name);
+    TensorType t = last_type(spec, state);
+    LayerRef ref;
+    if (last[i].layer->option("need_last")) {
+      Layer& layer = add("rec_last_output", {{"rec_layer", &rec}, {"sub_layer_name", LayerRef{last[i].layer, {}, RefKind::name}}}, t, base, spec.span);
+      ref = {&layer, {}};
+    } else {
+      TensorType over{spec.length_dims, DType::int32, nullptr};
+      LayerRef len = length(spec.axis, spec.span);
+      OptionDict int_type{{"dtype", "int32"}, {"sparse_dim", Option()}};
+      Layer& position = add("eval", {{"from", len}, {"eval", "tf.maximum(source(0) - 1, 0)"}, {"out_type", int_type}}, over, base + "_last_index", spec.span);
+      Layer& any = add("compare", {{"from", len}, {"kind", "greater"}, {"value", 0}}, {spec.length_dims, DType::bool_, nullptr}, base + "_any", spec.span);
+      Layer& at = add_in(outer, "gather", {{"from", last[i]}, {"position", &position}, {"axis", spec.axis}, {"clip_to_valid", true}}, t, base + "_at", spec.span);
+      std::vector<Dim> absent = without(spec.length_dims, state.type.dims);
+      GraphTensor first(t, initial[i], absent);
+      LayerRef start = expanded(first, absent, base + "_initial", spec.span);
+      ref = {&add("switch", {{"condition", &any}, {"true_from", &at}, {"false_from", start}}, t, base, spec.span), {}};
+    }
+    auto tensor = std::make_shared<GraphTensor>(t, outwards(ref, t, base), std::vector<Dim>{});
+    tensor->wild_padding = graph_tensor(next.state[i]).wild_padding;
+    tensor->masks = masks_.size();
+    result.last.push_back(std::move(tensor));
+  }
+  for (std::size_t i = 0; i < stacked.size(); ++i) {
+    TensorType t = stacked_type(spec, i);
+    carries(stacked[i], t);
+    auto tensor = std::make_shared<GraphTensor>(t, stacked[i], std::vector<Dim>{});
+    tensor->wild_padding = (wild[i] || !spec.axis_known) && is_float(t.dtype);
+    tensor->masks = masks_.size();
+    result.stacked.push_back(std::move(tensor));
+  }
+  return result;
+}
+
+// ---- branches
+
+std::vector<Tensor> GraphBackend::cond(const CondSpec& spec, const CondBranch& then, const CondBranch& otherwise) {
+  const GraphTensor& flag = graph_tensor(spec.condition);
+  LayerRef condition = guarded(flag, spec.span);
+  const CondBranch* bodies[2] = {&then, &otherwise};
+  const Region* regions[2];
+  std::unordered_map<Dim, Dim> joined[2];
+  std::vector<LayerRef> assigns[2];
+  std::vector<std::string> names;
+  std::vector<bool> wild(spec.results.size());
+  for (std::size_t i = 0; i < spec.results.size(); ++i) {
+    std::string name = i == 0 ? "output" : part_name(spec.names[i]);
+    while (std::find(names.begin(), names.end(), name) != names.end()) name += "_";
+    names.push_back(name);
+  }
+  TensorType counts{{}, DType::int32, nullptr};
+  auto fix = [](Layer& layer, const std::string& name) {
+    layer.name = name;
+    layer.fixed_name = true;
+    layer.root = true;
+    if (name != "output") layer.options.emplace_back("is_output_layer", true);
+  };
+  for (int side : {0, 1}) {
+    std::unordered_map<Dim, Dim>* around = joined_;
+    open_region(false);
+    joined_ = &joined[side];
+    std::vector<Tensor> results = (*bodies[side])();
+    joined_ = around;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const GraphTensor& tensor = graph_tensor(results[i]);
+      LayerRef value = expanded(tensor, tensor.missing, part_name(spec.names[i]) + "_expanded", spec.span);
+      fix(add("copy", {{"from", value}}, spec.results[i], part_name(spec.names[i]), spec.span), names[i]);
+      wild[i] = wild[i] || tensor.wild_padding;
+    }
+    assigns[side] = open_.back().assigns;
+    regions[side] = close_region();
+  }
+  bool assigned = !assigns[0].empty() || !assigns[1].empty();
+  std::string assigned_name = names.empty() ? "output" : "assigned";
+  for (int side : {0, 1}) {
+    if (!assigned && !names.empty()) continue;
+    Layer* sum = nullptr;
+    if (assigns[side].empty()) {
+      sum = &graph_.add("constant", {{"value", 0}, {"dtype", "int32"}}, counts, regions[side]->scope, assigned_name, spec.span, regions[side]);
+    } else if (assigns[side].size() == 1) {
+      sum = &graph_.add("copy", {{"from", assigns[side][0]}}, counts, regions[side]->scope, assigned_name, spec.span, regions[side]);
+    } else {
+      OptionList from(assigns[side].begin(), assigns[side].end());
+      sum = &graph_.add("combine", {{"from", from}, {"kind", "add"}}, counts, regions[side]->scope, assigned_name, spec.span, regions[side]);
+    }
+    fix(*sum, assigned_name);
+  }
+
+  // A joined dim gets its lengths outside, where both branches can see them.
+  OptionList first;
+  for (Dim d : spec.joined) {
+    LayerRef lengths[2];
+    for (int side : {0, 1}) {
+      auto made = joined[side].find(d);
+      bool outside = made != joined[side].end();
+      if (outside)
+        for (Dim atom : atoms(made->second)) outside = outside && (atom->size || known(&Open::carriers, atom));
+      if (!outside) {
+        context_.diagnostics.report(Diag::joined_inside, spec.span, {to_string(d)})
+            .help(Diag::help_text, {"compute what defines its length before the `if`"});
+        throw EvalError{};
+      }
+      lengths[side] = length(made->second, spec.span);
+    }
+    TensorType type{context_.lengths.length_dims(joined[0].at(d)), DType::int32, nullptr};
+    type.dims = united(type.dims, context_.lengths.length_dims(joined[1].at(d)));
+    Layer& taken = add("switch", {{"condition", condition}, {"true_from", lengths[0]}, {"false_from", lengths[1]}}, type, name_of(d) + "_length", spec.span);
+    first.emplace_back(sequence_dim(d, {&taken, {}}, name_of(d) + "_range", spec.span));
+  }
+
+  auto branch = [&](int side) {
+    return OptionDict{{"class", "subnetwork"}, {"from", OptionList{}}, {"subnetwork", RegionRef{regions[side]}}};
+  };
+  TensorType type = spec.results.empty() ? counts : spec.results[0];
+  Layer& layer = add("cond", {{"from", first}, {"condition", condition}, {"name_scope", ""}, {"true_layer", branch(0)}, {"false_layer", branch(1)}},
+                     type, spec.name, spec.span);
+  for (const Region* region : regions) const_cast<Region*>(region)->owner = &layer;
+  if (assigned) open_.back().assigns.push_back({&layer, names.empty() ? std::string() : assigned_name});
+  std::vector<Tensor> result;
+  for (std::size_t i = 0; i < spec.results.size(); ++i) {
+    LayerRef ref{&layer, i == 0 ? std::string() : names[i]};
+    carries(ref, spec.results[i]);
+    auto tensor = std::make_shared<GraphTensor>(spec.results[i], ref, std::vector<Dim>{});
+    tensor->wild_padding = wild[i];
+    tensor->masks = masks_.size();
+    result.push_back(std::move(tensor));
+  }
+  return result;
+}
+
+// ---- masked parts
+
+LayerRef GraphBackend::guarded_value(const LayerRef& ref, const TensorType& type, const Operand& value, std::string_view base, Span span) {
+  const Mask& mask = masks_.back();
+  Option other = number_option(value, type.dtype);
+  if (type.sparse_dim || !takes_numbers(type.dtype)) {
+    OptionDict constant{{"value", other}, {"dtype", to_string(type.dtype)}};
+    if (type.sparse_dim) constant.emplace_back("sparse_dim", type.sparse_dim);
+    other = &add_shared("constant", std::move(constant), {{}, type.dtype, type.sparse_dim}, std::string(base) + "_value", span);
+  }
+  return {&add("switch", {{"condition", mask.mask}, {"true_from", ref}, {"false_from", other}}, type, std::string(base), span), {}};
+}
+
+// A tensor from outside of a masked part as the part sees it: 0 where it does not count, so that no value there makes an
+// operation fail, or comes into gradients.
+LayerRef GraphBackend::guarded(const GraphTensor& tensor, Span span) {
+  if (masks_.empty() || tensor.masks >= masks_.size() || tensor.type.history) return tensor.layer;
+  Mask& mask = masks_.back();
+  if (!without(mask.type.dims, tensor.layer_type.dims).empty()) return tensor.layer;
+  std::tuple<const Region*, const Layer*, std::string> key{open_.back().region, tensor.layer.layer, tensor.layer.sub};
+  if (tensor.layer.kind == RefKind::previous) std::get<2>(key) += "@prev";
+  if (auto it = mask.guarded.find(key); it != mask.guarded.end()) return it->second;
+  Operand zero = std::int64_t{0};
+  if (is_float(tensor.type.dtype)) zero = 0.0;
+  if (tensor.type.dtype == DType::bool_) zero = false;
+  LayerRef ref = guarded_value(tensor.layer, tensor.layer_type, zero, "masked_input", span);
+  mask.guarded.emplace(key, ref);
+  return ref;
+}
+
+std::vector<Tensor> GraphBackend::masked(const MaskedSpec& spec, const CondBranch& body) {
+  const GraphTensor& given = graph_tensor(spec.mask);
+  LayerRef mask = expanded(given, given.missing, "mask_expanded", spec.span);
+  TensorType type = given.type;
+  auto both = [&](LayerRef other) {
+    mask = {&add("combine", {{"from", OptionList{mask, other}}, {"kind", "logical_and"}}, type, "mask", spec.span), {}};
+  };
+  if (!masks_.empty()) {
+    type.dims = united(type.dims, masks_.back().type.dims);
+    both(masks_.back().mask);
+  }
+  for (std::size_t i = open_.size() - 1; i > 0; --i) {  // padded frames do not count either
+    const Open& open = open_[i];
+    if (!open.loop) continue;
+    std::vector<Dim> over = context_.lengths.defined(open.axis) ? context_.lengths.length_dims(open.axis) : std::vector<Dim>{};
+    if (over.empty()) continue;
+    OptionDict live{{"from", OptionList{LayerRef{open.index, {}}, length(open.axis, spec.span)}}, {"kind", "less"}};
+    type.dims = united(type.dims, over);
+    both({&add("compare", std::move(live), {over, DType::bool_, nullptr}, "live", spec.span), {}});
+  }
+  masks_.push_back({mask, type, {}});
+  std::vector<Tensor> now = body();
+  masks_.pop_back();
+  std::vector<Tensor> result;
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    const GraphTensor &a = graph_tensor(now[i]), &b = graph_tensor(spec.before[i]);
+    std::string base = part_name(spec.names[i]);
+    LayerRef x = expanded(a, a.missing, base + "_expanded", spec.span), y = expanded(b, b.missing, base + "_before", spec.span);
+    Layer& layer = add("switch", {{"condition", mask}, {"true_from", x}, {"false_from", y}}, a.type, base, spec.span);
+    auto tensor = std::make_shared<GraphTensor>(b.type, LayerRef{&layer, {}}, std::vector<Dim>{});
+    tensor->wild_padding = a.wild_padding || b.wild_padding;
+    tensor->masks = masks_.size();
+    result.push_back(std::move(tensor));
+  }
+  return result;
+}
+
+// ---- what stands outside of all of it
+
+void GraphBackend::outside(const std::function<void()>& make) {
+  std::deque<Open> open(std::make_move_iterator(open_.begin() + 1), std::make_move_iterator(open_.end()));
+  open_.resize(1);
+  std::deque<Mask> masks;
+  masks.swap(masks_);
+  std::vector<const NameScope*> scopes{graph_.root_scope()};
+  scopes.swap(scopes_);
+  std::unordered_map<Dim, Dim>* joined = nullptr;
+  std::swap(joined, joined_);
+  struct Restore {
+    GraphBackend& self;
+    std::deque<Open>& open;
+    std::deque<Mask>& masks;
+    std::vector<const NameScope*>& scopes;
+    std::unordered_map<Dim, Dim>* joined;
+    ~Restore() {
+      for (Open& o : open) self.open_.push_back(std::move(o));
+      self.masks_.swap(masks);
+      self.scopes_.swap(scopes);
+      self.joined_ = joined;
+    }
+  } restore{*this, open, masks, scopes, joined};
+  make();
+}
+
+void GraphBackend::assign(const Parameter& parameter, const Tensor&, const Tensor& value, Span span) {
+  const GraphTensor& tensor = graph_tensor(value);
+  LayerRef next = expanded(tensor, tensor.missing, "assign_expanded", span);
+  Layer& layer = add("variable_assign", {{"var", variables_.at(parameter.path)}, {"value", next}}, {{}, DType::int32, nullptr}, "assign", span);
+  assigned_.emplace(&layer, parameter.path);
+  open_.back().assigns.push_back({&layer, {}});
+}
+
+void GraphBackend::finish() {
+  const std::vector<LayerRef>& assigns = open_.front().assigns;
+  for (std::size_t i = 0; i < assigns.size(); ++i) {
+    Layer& layer = graph_.add("eval", {{"from", assigns[i]},
+                                       {"eval", "(source(0), tf.compat.v1.add_to_collection('update_ops', source(0).op))[0]"},
+                                       {"out_type", OptionDict{{"dtype", "int32"}}},
+                                       {"is_output_layer", true}},
+                              {{}, DType::int32, nullptr}, graph_.root_scope(), "", {});
+    layer.name = assigns.size() == 1 ? ".assign" : ".assign." + std::to_string(i);
+    layer.fixed_name = true;
+    layer.root = true;
+  }
+  if (assigned_.empty()) return;
+  // RETURNN orders an assignment by nothing else against what reads the old value.
+  std::unordered_map<const Layer*, OptionList> readers;
+  for (const Layer* layer : drop_dead(graph_).all()) {
+    if (assigned_.contains(layer)) continue;
+    for (const auto& [key, option] : layer->options)
+      for_each_layer(option, [&](const LayerRef& ref) {
+        for (const auto& [assign, path] : assigned_) {
+          if (ref.layer != variables_.at(path)) continue;
+          const Layer* visible = nullptr;
+          for (const Region* region = assign->region; region && !visible; region = region->parent) visible = seen_in(region, layer);
+          bool around = false;  // the reader has the assignment inside
+          for (const Region* region = assign->region; region; region = region->parent) around = around || region->owner == visible;
+          if (!visible || around) continue;
+          OptionList& list = readers[assign];
+          bool listed = std::any_of(list.begin(), list.end(), [&](const Option& o) { return std::get<LayerRef>(o.data).layer == visible; });
+          if (!listed) list.emplace_back(visible);
+        }
+      });
+  }
+  for (auto& [assign, list] : readers) const_cast<Layer*>(assign)->options.emplace_back("control_dependencies", std::move(list));
+}
+
+}  // namespace rcn
