@@ -36,6 +36,7 @@ struct EagerRun::State {
         backend(run, inputs, params, d, options.grad) {
     run.train = options.train;
     run.seed = options.seed;
+    run.loop_frames = options.loop_frames;
     if (options.trace || !options.print.empty()) backend.observer = [this](const Produced& p) { observe(p); };
   }
 
@@ -52,7 +53,7 @@ struct EagerRun::State {
     int count = names[name]++;
     std::string shown = count == 0 ? name : name + "_" + std::to_string(count);
     if (options.json) {
-      printed.push_back({shown, tensor});
+      printed.push_back({shown, json_tensor(tensor, run.lengths, options.padding)});
     } else {
       write_printed(out, shown, tensor, run.lengths, options.padding);
     }
@@ -68,9 +69,10 @@ struct EagerRun::State {
       if (!options.save.empty()) save_results(options.save, backend.marks(), run.lengths);
       if (!options.save_params.empty()) params.save(options.save_params);
       if (options.json) {
-        write_json_report(out, backend.marks(), objective, printed, run.lengths, options.grad, options.padding);
+        write_json_report(out, backend.marks(), objective, params.all(), printed, run.lengths, options.grad,
+                          options.padding);
       } else {
-        write_text_report(out, backend.marks(), objective, run.lengths, options.grad);
+        write_text_report(out, backend.marks(), objective, params.all(), run.lengths, options.grad);
       }
     } catch (const ArrayFileError& error) {
       sink.report(Diag::eager_file, Span{}, {error.what()});

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/base/limits.h"
 #include "compiler/base/source.h"
 #include "compiler/diag/diagnostic.h"
 #include "compiler/eval/backend.h"
@@ -31,6 +32,7 @@ struct EagerOptions {
   bool grad = false;
   bool train = false;          // what a dynamic train flag is
   std::optional<int> threads;  // --threads
+  std::int64_t loop_frames = Limits{}.loop_frames;
 };
 
 // Construct it, declare the externs, evaluate the program with backend(), then finish().

@@ -31,15 +31,19 @@ std::vector<Tensor> EagerBackend::apply(const OpNode& node) {
     throw EvalError{};
   }
   if (observer) {
-    std::string name = node.base_name.empty() ? op : node.base_name;
-    if (!run_.scope.empty()) name = run_.scope + "." + name;
-    for (const Tensor& t : results) produced(name, t, node.span);
+    std::string name = scoped(node.base_name.empty() ? op : node.base_name);
+    for (const Tensor& t : results)
+      if (!t->type.history) produced(name, t, node.span);
   }
   return results;
 }
 
 void EagerBackend::produced(std::string name, const Tensor& tensor, Span span) {
   if (observer) observer({std::move(name), tensor, span});
+}
+
+std::string EagerBackend::scoped(const std::string& name) const {
+  return run_.scope.empty() ? name : run_.scope + "." + name;
 }
 
 Tensor EagerBackend::parameter(const Parameter& parameter) {
@@ -65,7 +69,7 @@ std::vector<Tensor> EagerBackend::raw_layer(const Value& layer, const std::vecto
 
 void EagerBackend::enter_scope(const std::string& base, bool at_root) {
   outer_scopes_.push_back(run_.scope);
-  run_.scope = at_root || run_.scope.empty() ? base : run_.scope + "." + base;
+  run_.scope = at_root ? steps_ + base : scoped(base);
 }
 
 void EagerBackend::leave_scope() {

@@ -16,8 +16,9 @@ namespace rcn {
 
 // A tensor at the moment it was made.
 struct Produced {
-  std::string
-      name;  // path of the calls around it and the operation's name, joined by dots; inputs, parameters: their own
+  // Path of the calls and the steps of loops around it and the operation's name, joined by dots: `loop[3].lstm.dot`.
+  // Inputs, parameters: their own.
+  std::string name;
   Tensor tensor;
   Span span;
 };
@@ -41,6 +42,12 @@ class EagerBackend : public Backend {
   void raw_entry(const std::string&, const Value&, Span) override {}  // only says something to RETURNN
   void enter_scope(const std::string& base, bool at_root) override;
   void leave_scope() override;
+  Tensor frame(const Tensor& x, Dim axis, const Tensor& index, Span span) override;
+  LoopResult loop(const LoopSpec& spec, const LoopBody& body) override;
+  std::vector<Tensor> cond(const CondSpec& spec, const CondBranch& then, const CondBranch& otherwise) override;
+  std::vector<Tensor> masked(const MaskedSpec& spec, const CondBranch& body) override;
+  void outside(const std::function<void()>& make) override;
+  void assign(const Parameter& parameter, const Tensor& current, const Tensor& value, Span span) override;
   void check(const Tensor& condition, const std::string& message, Span span) override;
 
   const std::vector<MarkedTensor>& marks() const { return marks_; }
@@ -49,7 +56,10 @@ class EagerBackend : public Backend {
   std::function<void(const Produced&)> observer;
 
  private:
+  class Names;  // of what one step of a loop makes
+
   void produced(std::string name, const Tensor& tensor, Span span);
+  std::string scoped(const std::string& name) const;
 
   RunState& run_;
   Inputs& inputs_;
@@ -57,6 +67,8 @@ class EagerBackend : public Backend {
   DiagnosticSink& sink_;
   bool with_grad_;
   std::vector<std::string> outer_scopes_;
+  std::string steps_;         // `loop[3].inner[0].`: the steps of the loops that run; before scopes at the root too
+  std::string around_loops_;  // the scope that the outermost one stands in
   std::vector<MarkedTensor> marks_;
 };
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <sstream>
 
 #include "runtime/report.h"
 #include "runtime/view.h"
@@ -68,8 +69,15 @@ void write_scores(std::ostream& out, const std::vector<Score>& scores) {
 
 }  // namespace
 
+std::string json_tensor(const Tensor& tensor, Lengths& lengths, bool padding) {
+  std::ostringstream out;
+  write_tensor(out, tensor, lengths, padding);
+  return out.str();
+}
+
 void write_json_report(std::ostream& out, const std::vector<MarkedTensor>& marks, const Objective& objective,
-                       const std::vector<PrintedTensor>& printed, Lengths& lengths, bool with_grad, bool padding) {
+                       const std::vector<LoadedParameter>& params, const std::vector<PrintedTensor>& printed,
+                       Lengths& lengths, bool with_grad, bool padding) {
   out << "{\"outputs\": {";
   bool first = true;
   for (const MarkedTensor& m : marks) {
@@ -95,10 +103,18 @@ void write_json_report(std::ostream& out, const std::vector<MarkedTensor>& marks
     }
     out << '}';
   }
+  first = true;
+  for (const LoadedParameter& p : params) {
+    if (!p.next.defined()) continue;
+    out << (first ? ",\n \"assigned\": {\n  " : ",\n  ") << quoted(p.parameter.path) << ": ";
+    write_array(out, p.next, ListStyle::json);
+    first = false;
+  }
+  if (!first) out << '}';
   out << ",\n \"printed\": {";
   for (std::size_t i = 0; i < printed.size(); ++i) {
     out << (i ? ",\n  " : "\n  ") << quoted(printed[i].name) << ": ";
-    write_tensor(out, printed[i].tensor, lengths, padding);
+    out << printed[i].json;
   }
   out << "}}\n";
 }

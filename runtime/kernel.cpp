@@ -13,11 +13,20 @@ Random RunState::random_for(std::string_view op) {
   return Random(seed, name + "#" + std::to_string(count));
 }
 
+at::Tensor gated(const at::Tensor& x, const at::Tensor& stopped) {
+  if (!stopped.defined() || !x.requires_grad() || !at::GradMode::is_enabled()) return x;
+  at::Tensor passed = x.view_as(x);
+  passed.register_hook([stopped](const at::Tensor& grad) { return grad.masked_fill(stopped, 0); });
+  return passed;
+}
+
 KernelCall::KernelCall(const OpNode& op_node, RunState& run_state, DiagnosticSink& sink)
     : node(op_node), run(run_state), lengths(run_state.lengths), sink_(sink) {
   for (const Operand& input : node.inputs) {
     const Tensor* t = as_tensor(input);
     Named named = t ? static_cast<const Named&>(eager(*t)) : Named{};
+    if (t && named.value.requires_grad() && lengths.region() != 0 && eager(*t).region != lengths.region())
+      named.value = gated(named.value, lengths.masked_out(named.axes));
     if (t && named.value.scalar_type() == at::kHalf && named.value.device().is_cpu())
       named.value = named.value.to(at::kFloat);
     tensors_.push_back(std::move(named));
@@ -71,10 +80,12 @@ Tensor KernelCall::result(Named value, std::size_t output) {
   if (value.axes.size() != type.dims.size() || united(type.dims, value.axes).size() != type.dims.size())
     throw std::logic_error("kernel " + std::string(node.op->name) + " gave [" + dims_text(value.axes) + "] for [" +
                            dims_text(type.dims) + "]");
-  if (value.value.sizes() != at::IntArrayRef(lengths.shape(value.axes)))
+  at::IntArrayRef sizes = value.value.sizes();
+  if (type.history) sizes = sizes.slice(1);
+  if (sizes != at::IntArrayRef(lengths.shape(value.axes)))
     throw std::logic_error("kernel " + std::string(node.op->name) + " gave sizes that do not fit [" +
                            dims_text(value.axes) + "]");
-  return std::make_shared<const EagerTensor>(type, std::move(value));
+  return std::make_shared<const EagerTensor>(type, std::move(value), lengths.region());
 }
 
 void KernelCall::fail(Diag kind, std::vector<std::string> args) {
@@ -129,7 +140,7 @@ namespace {
 std::unordered_map<std::string_view, Kernel> make_table() {
   std::unordered_map<std::string_view, Kernel> table;
   for (auto family : {elementwise_kernels(), reduce_kernels(), linear_kernels(), shape_kernels(), index_kernels(),
-                      generate_kernels(), recurrent_kernels(), loss_kernels(), random_kernels()})
+                      generate_kernels(), recurrent_kernels(), loss_kernels(), random_kernels(), history_kernels()})
     for (const KernelEntry& k : family)
       if (!table.emplace(k.name, k.run).second) throw std::logic_error("two kernels " + std::string(k.name));
   return table;

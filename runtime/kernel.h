@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "compiler/base/limits.h"
 #include "compiler/diag/diagnostic.h"
 #include "compiler/eval/op.h"
 #include "runtime/lengths.h"
@@ -24,6 +25,7 @@ struct RunState {
   Lengths lengths;
   bool train = false;  // what the dynamic train flag is
   std::uint64_t seed = 0;
+  std::int64_t loop_frames = Limits{}.loop_frames;
   std::string scope;                                     // path of the calls around the operation
   std::unordered_map<std::string, std::uint64_t> draws;  // random operations so far, by scope and operation
 
@@ -31,6 +33,9 @@ struct RunState {
   // operation ran there before; not on what the program does elsewhere.
   Random random_for(std::string_view op);
 };
+
+// `x`, through which no gradient goes back where `stopped` (may be undefined) is true.
+at::Tensor gated(const at::Tensor& x, const at::Tensor& stopped);
 
 class KernelCall {
  public:
@@ -40,7 +45,8 @@ class KernelCall {
   RunState& run;
   Lengths& lengths;
 
-  // ---- inputs. Half precision comes as float32 where the device cannot compute in it.
+  // ---- inputs. Half precision comes as float32 where the device cannot compute in it. What was made around a loop or
+  // masked part gets no gradient from entries that take no part in it.
   const Named& tensor(std::size_t i) const { return tensors_[i]; }
   const TensorType& type(std::size_t i) const { return node.tensor(i)->type; }
   bool is_tensor(std::size_t i) const { return as_tensor(node.inputs[i]) != nullptr; }

@@ -9,6 +9,34 @@ namespace {
 
 Named scalar(std::int64_t value) { return {at::scalar_tensor(value, at::kLong), {}}; }
 
+// `x` without the axes that `wanted` do not have and over which a loop runs: its entry at the step.
+Named at_steps(Named x, const Axes& wanted, const std::vector<Surroundings::Step>& steps) {
+  for (const Surroundings::Step& s : steps) {
+    if (!x.has(s.axis) || contains(wanted, s.axis)) continue;
+    x.value = x.value.select(x.index(s.axis), s.index);
+    x.axes = without(x.axes, {s.axis});
+  }
+  return x;
+}
+
+// `x` aligned to `wanted`; `all` makes one of the entries along an axis that those do not have.
+template <class F>
+at::Tensor fitted(Named x, const Axes& wanted, F all) {
+  for (std::size_t i = x.axes.size(); i-- > 0;) {
+    if (contains(wanted, x.axes[i])) continue;
+    x.value = all(x.value, static_cast<std::int64_t>(i));
+    x.axes.erase(x.axes.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return aligned(x, wanted);
+}
+
+at::Tensor all_of(const at::Tensor& x, std::int64_t axis) { return x.all(axis); }
+
+at::Tensor either(const at::Tensor& a, const at::Tensor& b) {
+  if (!a.defined()) return b;
+  return b.defined() ? a.logical_or(b) : a;
+}
+
 }  // namespace
 
 void Lengths::set_batch(std::int64_t size) {
@@ -88,7 +116,8 @@ Lengths::Entry& Lengths::entry(Dim dim) {
     at::NoGradGuard no_grad;
     Named lengths = raw(dim);
     lengths.value = lengths.value.clamp_min(0);
-    at::Tensor none = padding(lengths.axes);
+    // This is kept, so the masks and steps of now have no say in it.
+    at::Tensor none = padding_by_lengths(lengths.axes, lengths.axes, {});
     if (none.defined()) lengths.value = lengths.value.masked_fill(none, 0);
     store(dim, std::move(lengths));
   }
@@ -97,15 +126,11 @@ Lengths::Entry& Lengths::entry(Dim dim) {
 
 const Named& Lengths::of(Dim dim) { return entry(dim).lengths; }
 
+Named Lengths::seen_from(const Axes& axes, Dim dim) { return at_steps(of(dim), axes, around_.steps); }
+
 at::Tensor Lengths::over(Dim dim, const Axes& axes) {
-  Named lengths = of(dim);
-  for (std::size_t i = lengths.axes.size(); i-- > 0;) {
-    if (contains(axes, lengths.axes[i])) continue;
-    auto index = static_cast<std::int64_t>(i);
-    lengths.value = lengths.value.size(index) == 0 ? lengths.value.sum(index) : lengths.value.amax(index);
-    lengths.axes.erase(lengths.axes.begin() + static_cast<std::ptrdiff_t>(i));
-  }
-  return aligned(lengths, axes);
+  return fitted(seen_from(axes, dim), axes,
+                [](const at::Tensor& x, std::int64_t axis) { return x.size(axis) == 0 ? x.sum(axis) : x.amax(axis); });
 }
 
 std::int64_t Lengths::extent(Dim dim) { return dim->size ? *dim->size : entry(dim).extent; }
@@ -117,6 +142,24 @@ std::vector<std::int64_t> Lengths::shape(const Axes& axes) {
 }
 
 at::Tensor Lengths::padding(const Axes& axes, const Axes& by) {
+  return either(padding_by_lengths(axes, by, around_), masked_out(axes, by));
+}
+
+at::Tensor Lengths::masked_out(const Axes& axes, const Axes& by) {
+  at::Tensor result;
+  for (const Surroundings::Mask& m : around_.masks) {
+    bool concerned = std::any_of(m.out.axes.begin(), m.out.axes.end(), [&](Dim d) { return contains(by, d); });
+    if (concerned) result = either(result, fitted(m.out, axes, all_of));
+  }
+  return result;
+}
+
+void Lengths::Inside::mask(const Named& valid) {
+  at::NoGradGuard no_grad;
+  lengths_.around_.masks.push_back({{valid.value.logical_not(), valid.axes}, ++lengths_.regions_});
+}
+
+at::Tensor Lengths::padding_by_lengths(const Axes& axes, const Axes& by, const Surroundings& around) {
   at::Tensor result;
   for (Dim d : by) {
     if (d->size || d == batch_) continue;
@@ -129,14 +172,7 @@ at::Tensor Lengths::padding(const Axes& axes, const Axes& by) {
       at::Tensor frames = at::arange(e.extent, at::TensorOptions(at::kLong));
       e.padding = Named{frames.ge(e.lengths.value.unsqueeze(-1)), all};
     }
-    Named own = *e.padding;
-    for (std::size_t i = own.axes.size(); i-- > 0;) {
-      if (contains(axes, own.axes[i])) continue;
-      own.value = own.value.all(static_cast<std::int64_t>(i));
-      own.axes.erase(own.axes.begin() + static_cast<std::ptrdiff_t>(i));
-    }
-    at::Tensor mask = aligned(own, axes);
-    result = result.defined() ? result.logical_or(mask) : mask;
+    result = either(result, fitted(at_steps(*e.padding, axes, around.steps), axes, all_of));
   }
   return result;
 }
@@ -149,6 +185,9 @@ Axes Lengths::padded(const Axes& axes) {
     for (Dim l : entry(d).lengths.axes)
       if (contains(axes, l) && !contains(result, l)) result.push_back(l);
   }
+  for (const Surroundings::Mask& m : around_.masks)
+    for (Dim d : m.out.axes)
+      if (contains(axes, d) && !contains(result, d)) result.push_back(d);
   return result;
 }
 

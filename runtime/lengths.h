@@ -9,10 +9,26 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "runtime/tensor.h"
 
 namespace rcn {
+
+// What runs around an operation: the steps of loops, and which entries take part there.
+struct Surroundings {
+  struct Mask {
+    Named out;             // true: takes no part
+    std::uint64_t region;  // another one for each mask that ever was
+  };
+  struct Step {
+    Dim axis;
+    std::int64_t index;
+  };
+  std::vector<Mask> masks;
+  std::vector<Step> steps;
+};
 
 class Lengths {
  public:
@@ -21,7 +37,8 @@ class Lengths {
   void set_batch(std::int64_t size);
   std::optional<std::int64_t> batch() const { return batch_size_; }
 
-  // Gives a dynamic dim its lengths: an int tensor over the dims they depend on.
+  // Gives a dynamic dim its lengths: an int tensor over the dims they depend on. In a loop the same dim gets new ones
+  // in each step.
   void define(Dim dim, Named lengths);
   // Static dims, batch once its size is known, and dims whose atoms have lengths.
   bool has(Dim dim) const;
@@ -29,16 +46,44 @@ class Lengths {
   // int64, over the dims that the lengths depend on (none for static dims and batch).
   const Named& of(Dim dim);
   std::int64_t extent(Dim dim);
-  // The lengths aligned to `axes`; of those that differ along a dim that `axes` do not have, the longest.
+  // The lengths for a tensor with `axes`: of those that differ along the axis of a running loop that `axes` do not
+  // have, the ones of its step.
+  Named seen_from(const Axes& axes, Dim dim);
+  // The same aligned to `axes`; of lengths that differ along another dim that `axes` do not have, the longest.
   at::Tensor over(Dim dim, const Axes& axes);
   std::vector<std::int64_t> shape(const Axes& axes);
 
   // True where an entry is padding because of one of the dims `by`: bool, broadcasts against a tensor with `axes`.
-  // Where lengths depend on a dim that `axes` do not have, the longest counts. Undefined if nothing is padding.
+  // Where lengths depend on a dim that `axes` do not have, the longest counts. What takes no part in the running step
+  // or masked part is padding because of the mask's dims. Undefined if nothing is padding.
   at::Tensor padding(const Axes& axes, const Axes& by);
   at::Tensor padding(const Axes& axes) { return padding(axes, axes); }
   // The dims of `axes` that decide what is padding: dynamic ones with different lengths, and what those depend on.
   Axes padded(const Axes& axes);
+
+  // The padding that is due to masks alone.
+  at::Tensor masked_out(const Axes& axes, const Axes& by);
+  at::Tensor masked_out(const Axes& axes) { return masked_out(axes, axes); }
+
+  // While one lives, masks and steps may be added; then all is as before.
+  class Inside {
+   public:
+    explicit Inside(Lengths& lengths) : lengths_(lengths), before_(lengths.around_) {}
+    ~Inside() { lengths_.around_ = std::move(before_); }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+
+    void step(Dim axis, std::int64_t index) { lengths_.around_.steps.push_back({axis, index}); }
+    // Entries whose `valid` (bool) is false take no part.
+    void mask(const Named& valid);
+    void leave_all() { lengths_.around_ = {}; }
+
+   private:
+    Lengths& lengths_;
+    Surroundings before_;
+  };
+  // Of the innermost mask; 0 where there is none.
+  std::uint64_t region() const { return around_.masks.empty() ? 0 : around_.masks.back().region; }
 
   // How many valid entries a tensor with `axes` has.
   std::int64_t count_valid(const Axes& axes);
@@ -53,10 +98,13 @@ class Lengths {
   Entry& entry(Dim dim);
   Named raw(Dim dim);
   void store(Dim dim, Named lengths);
+  at::Tensor padding_by_lengths(const Axes& axes, const Axes& by, const Surroundings& around);
 
   Dim batch_;
   std::optional<std::int64_t> batch_size_;
   std::unordered_map<Dim, Entry> entries_;
+  Surroundings around_;
+  std::uint64_t regions_ = 0;
 };
 
 // Calls `f(a, b)` on two int tensors with their axes brought together.

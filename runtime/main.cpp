@@ -9,7 +9,7 @@ namespace rcn {
 
 namespace {
 
-EagerOptions eager_options(const EagerFlags& flags) {
+EagerOptions eager_options(const EagerFlags& flags, const Limits& limits) {
   EagerOptions o;
   o.data = flags.data;
   o.batch = flags.batch;
@@ -25,6 +25,7 @@ EagerOptions eager_options(const EagerFlags& flags) {
   o.grad = flags.grad;
   o.train = flags.train;
   if (flags.threads > 0) o.threads = flags.threads;
+  o.loop_frames = limits.loop_frames;
   return o;
 }
 
@@ -33,7 +34,7 @@ int run_model(const Options& options) {
   Session session(options, messages);
   int result = static_cast<int>(ExitCode::model_error);
   if (load(session, options.models[0])) {
-    EagerRun eager(eager_options(options.eager), session.sources, session.diagnostics, session.dims, session.lengths,
+    EagerRun eager(eager_options(options.eager, options.limits), session.sources, session.diagnostics, session.dims, session.lengths,
                    std::cout, std::cerr);
     EvalResult evaluated = run(session, eager.backend(), [&](const std::vector<ExternInput>& inputs) { return eager.declare_inputs(inputs); });
     if (evaluated.ok) result = eager.finish();

@@ -1,6 +1,7 @@
 #include "runtime/params.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "runtime/initializers.h"
 
@@ -82,9 +83,17 @@ bool Params::check(DiagnosticSink& sink) const {
   return false;
 }
 
+void Params::assign(const Parameter& parameter, at::Tensor value) {
+  auto it = std::find_if(loaded_.begin(), loaded_.end(),
+                         [&](const LoadedParameter& p) { return p.parameter.path == parameter.path; });
+  if (it == loaded_.end()) throw std::logic_error("assigned parameter " + parameter.path + " was never asked for");
+  it->next = std::move(value);
+}
+
 void Params::save(const std::string& path) const {
   std::vector<std::pair<std::string, at::Tensor>> arrays;
-  for (const LoadedParameter& p : loaded_) arrays.emplace_back(p.parameter.path, eager(p.tensor).value);
+  for (const LoadedParameter& p : loaded_)
+    arrays.emplace_back(p.parameter.path, p.next.defined() ? p.next : eager(p.tensor).value);
   std::sort(arrays.begin(), arrays.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   write_npz(path, arrays);
 }

@@ -16,6 +16,7 @@ namespace rcn {
 struct LoadedParameter {
   Parameter parameter;
   Tensor tensor;
+  at::Tensor next = {};  // its value for the next run, if the program assigned one
 };
 
 class Params {
@@ -28,6 +29,9 @@ class Params {
   Tensor get(const Parameter& parameter);
   // Once all have been asked for: reports what is missing, left over or of another shape, all at once.
   bool check(DiagnosticSink& sink) const;
+  // The value for the next run, of the parameter's shape; a later one counts.
+  void assign(const Parameter& parameter, at::Tensor value);
+  // As the next run is to find them.
   void save(const std::string& path) const;
 
   const std::vector<LoadedParameter>& all() const { return loaded_; }

@@ -64,6 +64,12 @@ std::string dims_only(const TensorType& type, Lengths& lengths) {
   return text.substr(text.find('['));
 }
 
+std::string shape_text(const at::Tensor& x) {
+  std::string text;
+  for (std::int64_t s : x.sizes()) text += (text.empty() ? "" : ", ") + std::to_string(s);
+  return text;
+}
+
 // A table whose columns are as wide as their widest entry.
 void write_table(std::ostream& out, const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths;
@@ -111,7 +117,7 @@ void write_printed(std::ostream& out, const std::string& name, const Tensor& ten
 }
 
 void write_text_report(std::ostream& out, const std::vector<MarkedTensor>& marks, const Objective& objective,
-                       Lengths& lengths, bool with_grad) {
+                       const std::vector<LoadedParameter>& params, Lengths& lengths, bool with_grad) {
   std::vector<std::vector<std::string>> rows;
   for (const MarkedTensor& m : marks)
     if (m.mark.role == MarkRole::output)
@@ -132,17 +138,21 @@ void write_text_report(std::ostream& out, const std::vector<MarkedTensor>& marks
     if (objective.constraints != 0) out << "  (weight decay " << short_number(objective.constraints) << ")";
     out << '\n';
   }
+  rows.clear();
+  for (const LoadedParameter& p : params)
+    if (p.next.defined())
+      rows.push_back({"assigned", p.parameter.path, "[" + shape_text(p.next) + "]",
+                      stats_text(statistics({p.next, p.parameter.type.dims}, lengths))});
+  write_table(out, rows);
   if (!with_grad) return;
   rows.clear();
   for (const Gradient& g : objective.gradients) {
-    std::string shape;
-    for (std::int64_t s : g.parameter.sizes()) shape += (shape.empty() ? "" : ", ") + std::to_string(s);
     std::string norm = "missing: the objective does not depend on it";
     if (g.value.defined()) {
       double n = g.value.to(at::kDouble).norm().item<double>();
       norm = "norm " + short_number(n) + (n == 0 ? "  (zero)" : "");
     }
-    rows.push_back({"gradient", g.name, "[" + shape + "]", norm});
+    rows.push_back({"gradient", g.name, "[" + shape_text(g.parameter) + "]", norm});
   }
   write_table(out, rows);
 }

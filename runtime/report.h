@@ -32,14 +32,16 @@ class Trace {
 void write_printed(std::ostream& out, const std::string& name, const Tensor& tensor, Lengths& lengths, bool padding);
 
 void write_text_report(std::ostream& out, const std::vector<MarkedTensor>& marks, const Objective& objective,
-                       Lengths& lengths, bool with_grad);
+                       const std::vector<LoadedParameter>& params, Lengths& lengths, bool with_grad);
 
 struct PrintedTensor {
   std::string name;
-  Tensor tensor;
+  std::string json;  // from when it was made: the lengths of its dims may change in the next step of a loop
 };
+std::string json_tensor(const Tensor& tensor, Lengths& lengths, bool padding);
 void write_json_report(std::ostream& out, const std::vector<MarkedTensor>& marks, const Objective& objective,
-                       const std::vector<PrintedTensor>& printed, Lengths& lengths, bool with_grad, bool padding);
+                       const std::vector<LoadedParameter>& params, const std::vector<PrintedTensor>& printed,
+                       Lengths& lengths, bool with_grad, bool padding);
 
 // `NAME` and `NAME/length/DIM` of outputs, losses and errors. Throws ArrayFileError.
 void save_results(const std::string& path, const std::vector<MarkedTensor>& marks, Lengths& lengths);

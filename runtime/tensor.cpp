@@ -19,6 +19,12 @@ const EagerTensor& eager(const Tensor& tensor) {
   return *data;
 }
 
+Tensor retyped(const Tensor& tensor, const TensorType& type) {
+  if (tensor->type == type) return tensor;
+  const EagerTensor& x = eager(tensor);
+  return std::make_shared<const EagerTensor>(type, x, x.region);
+}
+
 at::ScalarType scalar_type(DType dtype) {
   switch (dtype) {
     case DType::bool_: return at::kBool;

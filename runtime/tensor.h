@@ -26,12 +26,19 @@ struct Named {
   std::int64_t index(Dim d) const;  // of its first occurrence; the tensor has it
 };
 
-// What the eager backend holds for a tensor of the program.
+// What the eager backend holds for a tensor of the program. Of a history, the frames so far are stacked in front of the
+// axes: its value has one axis more.
 struct EagerTensor : TensorData, Named {
-  EagerTensor(TensorType t, Named named) : TensorData(std::move(t)), Named(std::move(named)) {}
+  EagerTensor(TensorType t, Named named, std::uint64_t made_in = 0)
+      : TensorData(std::move(t)), Named(std::move(named)), region(made_in) {}
+
+  std::uint64_t region;  // of Lengths, in which it was made
 };
 
 const EagerTensor& eager(const Tensor& tensor);
+
+// The same tensor with `type`, whose dims may be in another order.
+Tensor retyped(const Tensor& tensor, const TensorType& type);
 
 at::ScalarType scalar_type(DType dtype);
 

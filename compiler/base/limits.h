@@ -15,7 +15,8 @@ namespace rcn {
   X(call_depth,    500,        "calls inside calls: the evaluator recurses on them")                             \
   X(steps,         50'000'000, "statements evaluated: compile time is bounded")                                  \
   X(list_items,    1'000'000,  "items of one list or range")                                                     \
-  X(layers,        1'000'000,  "layers of one network")
+  X(layers,        1'000'000,  "layers of one network")                                                          \
+  X(loop_frames,   10'000,     "frames of a loop without `max` in eager runs: it may never end")
 // clang-format on
 
 struct Limits {

@@ -16,5 +16,6 @@ std::span<const KernelEntry> generate_kernels();  // constant, range_over_dim, l
 std::span<const KernelEntry> recurrent_kernels();
 std::span<const KernelEntry> loss_kernels();
 std::span<const KernelEntry> random_kernels();
+std::span<const KernelEntry> history_kernels();  // empty_history, cum_concat
 
 }  // namespace rcn

@@ -47,9 +47,9 @@ std::vector<Tensor> range_over_dim(KernelCall& call) {
 
 std::vector<Tensor> length(KernelCall& call) {
   Dim dim = call.node.dim("dim");
-  Named value = call.lengths.of(dim);
-  // Lengths that turned out not to depend on a dim that they have by their type.
   Axes wanted = call.output_axes();
+  Named value = call.lengths.seen_from(wanted, dim);
+  // Lengths that turned out not to depend on a dim that they have by their type.
   if (value.axes.size() < wanted.size()) value = {aligned(value, wanted).expand(call.lengths.shape(wanted)), wanted};
   return {call.result(value)};
 }

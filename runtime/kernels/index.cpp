@@ -97,7 +97,7 @@ std::vector<Tensor> slice(KernelCall& call) {
   Dim axis = call.node.dim("axis"), out_dim = call.node.dim("out_dim");
   const Named& x = call.tensor(0);
   std::int64_t step = call.node.integer("step");
-  const Named lengths = call.lengths.of(axis);
+  const Named lengths = call.lengths.seen_from(x.axes, axis);
   Range range = python_slice(lengths.value, call.node.attr("start"), call.node.attr("end"), step);
   if (!call.lengths.has(out_dim)) call.define_length(out_dim, {range.count, lengths.axes});
   Axes index_axes;

@@ -36,13 +36,10 @@ std::vector<Tensor> lstm(KernelCall& call) {
     return call.operand(input, state_axes, gates.scalar_type()).expand(sizes).reshape({n, hidden});
   };
 
-  at::Tensor padding;
-  if (!single_step) {
-    Axes frame_axes{spatial};
-    frame_axes.insert(frame_axes.end(), others.begin(), others.end());
-    padding = call.lengths.padding(frame_axes, {spatial});
-    if (padding.defined()) padding = padding.expand(call.lengths.shape(frame_axes)).reshape({steps, n});
-  }
+  Axes frame_axes = others;
+  if (!single_step) frame_axes.insert(frame_axes.begin(), spatial);
+  at::Tensor padding = call.lengths.padding(frame_axes);
+  if (padding.defined()) padding = padding.expand(call.lengths.shape(frame_axes)).reshape({steps, n});
   bool backwards = call.node.integer("direction") < 0;
   LstmResult result = lstm_recursion(gates, w_re, state(4), state(5), padding, backwards);
 

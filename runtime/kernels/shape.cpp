@@ -49,7 +49,7 @@ std::vector<Tensor> split_dims(KernelCall& call) {
   if (axis->dynamic()) {
     bool pads = call.node.boolean("pad_to_multiples");
     if (!pads && rest > 0) {
-      const Named& lengths = call.lengths.of(axis);
+      Named lengths = call.lengths.seen_from(x.axes, axis);
       call.fail_where(lengths.value.remainder(rest).ne(0), lengths.axes, Diag::eager_split_rest,
                       {to_string(axis), std::to_string(rest)}, lengths.value);
     }
@@ -98,10 +98,11 @@ std::vector<Tensor> replace_dim(KernelCall& call) {
   Dim in_dim = call.node.dim("in_dim"), out_dim = call.node.dim("out_dim");
   Named x = call.tensor(0);
   if (x.has(in_dim)) x.axes[static_cast<std::size_t>(x.index(in_dim))] = out_dim;
-  const Named &from = call.lengths.of(in_dim), &to = call.lengths.of(out_dim);
+  Named from = call.lengths.seen_from(x.axes, in_dim), to = call.lengths.seen_from(x.axes, out_dim);
   Axes axes = united(from.axes, to.axes);
   at::Tensor a = aligned(from, axes), b = aligned(to, axes);
-  at::Tensor differ = a.ne(b);
+  at::Tensor differ = a.ne(b), out = call.lengths.masked_out(axes);
+  if (out.defined()) differ = differ.logical_and(out.logical_not());
   if (differ.any().item<bool>()) {
     std::vector<std::int64_t> index;
     std::vector<std::int64_t> shape = call.lengths.shape(axes);
