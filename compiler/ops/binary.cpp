@@ -4,6 +4,7 @@
 #include "compiler/ops/op_table.h"
 #include "compiler/ops/rules.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace rcn {
@@ -14,17 +15,16 @@ struct Binary {
   std::string_view name;      // also RETURNN's kind
   std::string_view with_number;  // Python, for an operand that is a number: {0} and {1}
   std::string_view mirrored;  // the comparison with its operands exchanged
-  bool wild = false;
 };
 
 constexpr Binary kBinary[] = {
     {"add", "{0} + {1}", {}},
     {"sub", "{0} - {1}", {}},
     {"mul", "{0} * {1}", {}},
-    {"truediv", "{0} / {1}", {}, true},
-    {"floordiv", "{0} // {1}", {}, true},
-    {"mod", "{0} % {1}", {}, true},
-    {"pow", "{0} ** {1}", {}, true},
+    {"truediv", "{0} / {1}", {}},
+    {"floordiv", "{0} // {1}", {}},
+    {"mod", "{0} % {1}", {}},
+    {"pow", "{0} ** {1}", {}},
     {"maximum", "tf.maximum({0}, {1})", {}},
     {"minimum", "tf.minimum({0}, {1})", {}},
     {"squared_difference", "tf.math.squared_difference({0}, {1})", {}},
@@ -168,9 +168,42 @@ void infer_comparison(OpCall& call) {
 
 // ---- lowering
 
+Bounds result_bounds(const Lowering& l, std::string_view name) {
+  Bounds a = l.bounds(0), b = l.bounds(1);
+  bool same = l.is_tensor(0) && l.is_tensor(1) && &l.raw(0) == &l.raw(1);
+  if (name == "add") return a + b;
+  if (name == "sub") return a - b;
+  if (name == "mul") return same ? square(a) : a * b;
+  if (name == "truediv") return a / b;
+  if (name == "mod" && b.low >= 0) return {0, b.high};
+  if (name == "pow" && (a.low >= 0 || (!l.is_tensor(1) && std::fmod(b.low, 2) == 0))) return {0, Bounds().high};
+  if (name == "maximum") return greater(a, b);
+  if (name == "minimum") return smaller(a, b);
+  if (name == "squared_difference") return square(a - b);
+  return {};
+}
+
+// `a ** 1` is finite for each `a`, and so is its derivative; only where the exponent has no padding, `a` is 1.
+void guard_power(Lowering& l) {
+  Bounds a = l.bounds(0), b = l.bounds(1);
+  DType dtype = l.out().dtype;
+  if (!l.is_tensor(1)) {
+    bool few_factors = b.low == std::floor(b.low) && b.low >= 0 && b.low <= 4, root = std::fabs(b.low) <= 2;
+    if (few_factors || (root && inside(a, Domain::positive, dtype))) return;
+    return l.guard(0, 1.0);
+  }
+  std::vector<Dim> left = l.is_tensor(0) ? without(l.padded(l.raw(0).layer_type), l.padded(l.raw(1).layer_type)) : std::vector<Dim>{};
+  if (!left.empty()) l.guard(0, 1.0);
+  bool number_above_zero = !l.is_tensor(0) && a.low > 0;
+  if (!number_above_zero || std::max(fold_pow(a.low, b.low), fold_pow(a.low, b.high)) > largest(dtype)) l.guard(1, 1.0);
+}
+
 void lower_combine(Lowering& l) {
   const Binary& op = binary(l.node().op->name);
-  if (op.wild) l.padding(true);
+  bool divides = op.name == "truediv" || op.name == "floordiv" || op.name == "mod";
+  if (divides && l.is_tensor(1)) l.guard(1, Domain::not_zero);
+  if (op.name == "pow" && is_float(l.out().dtype)) guard_power(l);
+  l.bounds(result_bounds(l, op.name));
   if (l.is_tensor(0) && l.is_tensor(1)) return l.elementwise("combine", {{"kind", op.name}}, {0, 1});
   std::size_t number = l.is_tensor(0) ? 1 : 0;
   std::string text = python_number(l.node().inputs[number], l.out().dtype), source = "source(0)";

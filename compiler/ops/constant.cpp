@@ -119,6 +119,7 @@ void infer_full(OpCall& call) {
 void lower_constant(Lowering& l) {
   const Value& value = l.node().attr("value");
   TensorType type = l.out();
+  if (value.is_number()) l.bounds({value.as_double(), value.as_double()});
   if (!items_of(value)) return l.result(l.constant(OpCall::to_operand(value), type, ""));
   TensorType plain = type_of(type.dims, type.dtype);
   Value zero = type.dtype == DType::bool_ ? Value(false) : is_float(type.dtype) ? Value(-0.0) : Value(0);

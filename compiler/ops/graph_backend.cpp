@@ -159,6 +159,7 @@ std::vector<Tensor> GraphBackend::apply(const OpNode& given) {
       type.dims = with_replaced(type.dims, d.computed, {d.dim});
       auto renamed = std::make_shared<GraphTensor>(std::move(type), ref, t.missing);
       renamed->wild_padding = t.wild_padding;
+      renamed->bounds = t.bounds;
       tensor = std::move(renamed);
     }
   }

@@ -57,7 +57,7 @@ class GraphBackend final : public Backend {
     Dim axis = nullptr;        // of a loop
     Dim inner = nullptr;       // what the axis is called inside of the loop: RETURNN must not take the two for one
     const Layer* index = nullptr;
-    std::size_t masks = 0;     // how many masked parts were around it when it began
+    LayerRef live;             // of a loop: where its steps belong to the sequence
     // Where dims get what they need, made when first asked for.
     std::unordered_map<Dim, Carrier> carriers;
     std::unordered_map<Dim, LayerRef> lengths, longest, ranges, valid;
@@ -88,8 +88,9 @@ class GraphBackend final : public Backend {
   LayerRef imported(const LayerRef& ref, std::size_t open);
   LayerRef varying(const LayerRef& ref, const TensorType& type, const std::string& base, Span span);
   LayerRef guarded(const GraphTensor& tensor, Span span);
-  LayerRef guarded_value(const LayerRef& ref, const TensorType& type, const Operand& value, std::string_view base, Span span);
-  struct LoopEnd { LayerRef end; Option max_len; bool include_eos = false; };
+  std::optional<Mask> live(std::size_t open, Span span);
+  LayerRef guarded_value(LayerRef ref, const TensorType& type, const Operand& value, const std::string& base, Span span);
+  LayerRef chosen(LayerRef mask, LayerRef ref, const TensorType& type, const Operand& value, const std::string& base, Span span);
   bool in_loop() const;
   Dim inner_dim(Open& open);
 

@@ -14,7 +14,6 @@ GraphBackend::Open& GraphBackend::open_region(bool loop) {
   Open& open = open_.emplace_back();
   open.region = &region;
   open.loop = loop;
-  open.masks = masks_.size();
   scopes_.push_back(region.scope);
   return open;
 }
@@ -430,15 +429,40 @@ std::vector<Tensor> GraphBackend::cond(const CondSpec& spec, const CondBranch& t
 
 // ---- masked parts
 
-LayerRef GraphBackend::guarded_value(const LayerRef& ref, const TensorType& type, const Operand& value, std::string_view base, Span span) {
-  const Mask& mask = masks_.back();
+// True where a step of this loop belongs to the sequence; nothing where all do, or that shows at the end only.
+std::optional<GraphBackend::Mask> GraphBackend::live(std::size_t open, Span span) {
+  Open& loop = open_[open];
+  if (!loop.loop || !loop.axis->dynamic() || !context_.lengths.defined(loop.axis)) return {};
+  std::vector<Dim> over = context_.lengths.length_dims(loop.axis);
+  if (over.empty()) return {};
+  TensorType type{over, DType::bool_, nullptr};
+  if (!loop.live.layer) {
+    LayerRef lengths = length(loop.axis, span);
+    loop.live = {&add_in(open, "compare", {{"from", OptionList{LayerRef{loop.index, {}}, lengths}}, {"kind", "less"}}, type, "live", span), {}};
+  }
+  return Mask{loop.live, type, {}};
+}
+
+// The layer with the value where it does not count: in steps beyond a sequence, and where a mask is false.
+LayerRef GraphBackend::guarded_value(LayerRef ref, const TensorType& type, const Operand& value, const std::string& base, Span span) {
+  auto choose = [&](const Mask& mask) {
+    if (without(mask.type.dims, type.dims).empty()) ref = chosen(mask.mask, ref, type, value, base, span);
+  };
+  if (ref.kind == RefKind::previous || varying_.contains(ref.layer))
+    for (std::size_t i = open_of(*ref.layer); i > 0; --i)
+      if (std::optional<Mask> mask = live(i, span)) choose(*mask);
+  if (!masks_.empty()) choose(masks_.back());
+  return ref;
+}
+
+LayerRef GraphBackend::chosen(LayerRef mask, LayerRef ref, const TensorType& type, const Operand& value, const std::string& base, Span span) {
   Option other = number_option(value, type.dtype);
   if (type.sparse_dim || !takes_numbers(type.dtype)) {
     OptionDict constant{{"value", other}, {"dtype", to_string(type.dtype)}};
     if (type.sparse_dim) constant.emplace_back("sparse_dim", type.sparse_dim);
-    other = &add_shared("constant", std::move(constant), {{}, type.dtype, type.sparse_dim}, std::string(base) + "_value", span);
+    other = &add_shared("constant", std::move(constant), {{}, type.dtype, type.sparse_dim}, base + "_value", span);
   }
-  return {&add("switch", {{"condition", mask.mask}, {"true_from", ref}, {"false_from", other}}, type, std::string(base), span), {}};
+  return {&add("switch", {{"condition", mask}, {"true_from", ref}, {"false_from", other}}, type, base, span), {}};
 }
 
 // A tensor from outside of a masked part as the part sees it: 0 where it does not count, so that no value there makes an
@@ -453,7 +477,7 @@ LayerRef GraphBackend::guarded(const GraphTensor& tensor, Span span) {
   Operand zero = std::int64_t{0};
   if (is_float(tensor.type.dtype)) zero = 0.0;
   if (tensor.type.dtype == DType::bool_) zero = false;
-  LayerRef ref = guarded_value(tensor.layer, tensor.layer_type, zero, "masked_input", span);
+  LayerRef ref = chosen(mask.mask, tensor.layer, tensor.layer_type, zero, "masked_input", span);
   mask.guarded.emplace(key, ref);
   return ref;
 }
@@ -470,13 +494,10 @@ std::vector<Tensor> GraphBackend::masked(const MaskedSpec& spec, const CondBranc
     both(masks_.back().mask);
   }
   for (std::size_t i = open_.size() - 1; i > 0; --i) {  // padded frames do not count either
-    const Open& open = open_[i];
-    if (!open.loop) continue;
-    std::vector<Dim> over = context_.lengths.defined(open.axis) ? context_.lengths.length_dims(open.axis) : std::vector<Dim>{};
-    if (over.empty()) continue;
-    OptionDict live{{"from", OptionList{LayerRef{open.index, {}}, length(open.axis, spec.span)}}, {"kind", "less"}};
-    type.dims = united(type.dims, over);
-    both({&add("compare", std::move(live), {over, DType::bool_, nullptr}, "live", spec.span), {}});
+    std::optional<Mask> frames = live(i, spec.span);
+    if (!frames) continue;
+    type.dims = united(type.dims, frames->type.dims);
+    both(frames->mask);
   }
   masks_.push_back({mask, type, {}});
   std::vector<Tensor> now = body();

@@ -56,7 +56,7 @@ OptionDict reuse_params(std::vector<std::pair<std::string, LayerRef>> map) {
   return {{"map", std::move(entries)}};
 }
 
-Lowering::Lowering(GraphBackend& backend, const OpNode& node) : backend_(backend), node_(node) {
+Lowering::Lowering(GraphBackend& backend, const OpNode& node) : backend_(backend), node_(node), inputs_(node.inputs) {
   base_ = node.base_name.empty() ? std::string(node.op->name) : node.base_name;
 }
 
@@ -73,6 +73,41 @@ LayerRef Lowering::with_dims(std::size_t i, const std::vector<Dim>& dims) {
   return backend_.expanded(raw(i), dims, base_ + "_expanded", node_.span);
 }
 std::vector<Dim> Lowering::absent(std::size_t i, const std::vector<Dim>& dims) const { return without(raw(i).missing, dims); }
+
+namespace {
+
+Bounds bounds_of(const Operand& operand) {
+  if (const Tensor* tensor = as_tensor(operand)) return graph_tensor(*tensor).bounds;
+  if (const double* x = std::get_if<double>(&operand)) return known(*x, *x);
+  if (const std::int64_t* n = std::get_if<std::int64_t>(&operand)) return {static_cast<double>(*n), static_cast<double>(*n)};
+  return {0, 1};
+}
+
+}  // namespace
+
+Bounds Lowering::bounds(std::size_t i) const { return bounds_of(inputs_[i]); }
+
+void Lowering::guard(std::size_t i, const Operand& value) {
+  const GraphTensor& tensor = raw(i);
+  std::vector<Dim> dims = padded(tensor.layer_type);
+  auto guarded = std::make_shared<GraphTensor>(tensor);
+  for (Dim d : dims) guarded->layer = masked(guarded->layer, guarded->layer_type, d, value);
+  guarded->layer = backend_.guarded_value(guarded->layer, guarded->layer_type, value, base_ + "_guarded", node_.span);
+  if (guarded->layer.layer == tensor.layer.layer) return;
+  guarded->wild_padding = false;
+  guarded->bounds = united(tensor.bounds, bounds_of(value));
+  inputs_[i] = std::move(guarded);
+}
+
+void Lowering::guard(std::size_t i, Domain domain) {
+  DType dtype = type(i).dtype;
+  if (inside(bounds(i), domain, dtype)) return;
+  if (is_float(dtype)) {
+    guard(i, inner_point(domain));
+  } else {
+    guard(i, static_cast<std::int64_t>(inner_point(domain)));
+  }
+}
 
 std::vector<Dim> Lowering::ragged(const TensorType& type, const std::vector<Dim>& axes) {
   std::vector<Dim> result;
@@ -104,9 +139,10 @@ void Lowering::result(LayerRef layer, std::vector<Dim> missing) {
   bool dynamic = std::any_of(tensor->layer_type.dims.begin(), tensor->layer_type.dims.end(), [](Dim d) { return d->dynamic(); });
   bool wild = wild_.value_or(false);
   if (!wild_)
-    for (const Operand& input : node_.inputs)
+    for (const Operand& input : inputs_)
       if (const Tensor* t = as_tensor(input)) wild = wild || graph_tensor(*t).wild_padding;
   tensor->wild_padding = wild && dynamic && is_float(tensor->type.dtype);
+  tensor->bounds = bounds_;
   results_.push_back(std::move(tensor));
 }
 
@@ -145,6 +181,17 @@ LayerRef Lowering::sequence_dim(Dim d, LayerRef lengths) {
   return backend_.sequence_dim(d, lengths, base_ + "_range", node_.span);
 }
 
+std::vector<Dim> Lowering::padded(const TensorType& type) const {
+  std::vector<Dim> result;
+  for (Dim d : type.dims) {
+    if (!d->dynamic() || d->kind == DimKind::batch) continue;
+    std::vector<Dim> over = backend_.context_.lengths.length_dims(d);
+    // Without a dim of its lengths the layer has the same frames for all sequences: none is padding.
+    if (!over.empty() && without(over, type.dims).empty()) result.push_back(d);
+  }
+  return result;
+}
+
 LayerRef Lowering::masked(LayerRef source, const TensorType& type, Dim d, const Operand& value, std::string_view suffix) {
   if (!takes_numbers(type.dtype)) {
     LayerRef other = constant(value, type_of({}, type.dtype, type.sparse_dim), std::string(suffix) + "_value");
@@ -170,16 +217,8 @@ LayerRef Lowering::reduce(LayerRef source, const TensorType& type, std::string_v
 }
 
 LayerRef Lowering::safe_indices(std::size_t i) {
-  const GraphTensor& tensor = raw(i);
-  LayerRef ref = tensor.layer;
-  if (ref.layer->source) return ref;  // data is padded with zeros
-  for (Dim d : tensor.layer_type.dims) {
-    if (!d->dynamic() || d->kind == DimKind::batch) continue;
-    std::vector<Dim> needed = lengths().length_dims(d);
-    if (!without(needed, tensor.layer_type.dims).empty()) continue;  // the same frames for all sequences: none is padding
-    ref = masked(ref, tensor.layer_type, d, std::int64_t{0}, "masked");
-  }
-  return ref;
+  if (!raw(i).layer.layer->source) guard(i, std::int64_t{0});  // data is padded with zeros
+  return raw(i).layer;
 }
 
 void Lowering::elementwise(std::string cls, OptionDict options, const std::vector<std::size_t>& inputs) {

@@ -1,6 +1,7 @@
 // What a lowering works with: the node, its inputs as layers, and ways to make layers.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 
 #include "compiler/eval/op.h"
 #include "compiler/graph/graph.h"
+#include "compiler/ops/bounds.h"
 
 namespace rcn {
 
@@ -19,6 +21,7 @@ struct GraphTensor final : TensorData {
   TensorType layer_type;      // what the layer has; the order of its dims says nothing
   std::vector<Dim> missing;   // dims of the type that the layer lacks (`nn.expand_dims`): the value is the same along them
   bool wild_padding = false;  // its padding may hold inf or nan
+  Bounds bounds;              // of its numbers, unless its padding is wild
   mutable std::size_t masks = 0;  // how many masked parts were around it when it was made
 
   GraphTensor(TensorType t, LayerRef ref, std::vector<Dim> absent);
@@ -48,7 +51,8 @@ class Lowering {
   // ---- inputs
   bool is_tensor(std::size_t i) const { return as_tensor(node_.inputs[i]) != nullptr; }
   const TensorType& type(std::size_t i) const { return node_.tensor(i)->type; }
-  const GraphTensor& raw(std::size_t i) const { return graph_tensor(node_.tensor(i)); }
+  const GraphTensor& raw(std::size_t i) const { return graph_tensor(std::get<Tensor>(inputs_[i])); }
+  Bounds bounds(std::size_t i) const;  // of a number too
   // With all dims of its type in the layer.
   LayerRef full(std::size_t i);
   LayerRef full(const GraphTensor& tensor);
@@ -64,12 +68,24 @@ class Lowering {
   // Dims that such a sum leaves, with lengths that depend on an axis: frame t is over the sequences that have it.
   std::vector<Dim> ragged(const TensorType& type, const std::vector<Dim>& axes);
 
+  // Puts a value where input `i` does not count, that is in its padding; all that reads the input from now on sees it.
+  //
+  // A function that is not finite everywhere needs it in front of itself. Behind a mask that stands behind the function,
+  // inf or nan in the padding would still come back: the gradient there is 0, and 0 times inf is nan, in the gradient of
+  // each parameter in front of the function or multiplied with its result.
+  void guard(std::size_t i, const Operand& value);
+  // The same for the operand of such a function, unless its numbers all are where the function is finite.
+  // (Guards do not ask whether a gradient flows: what reads the result is not known yet, and few operands need one.)
+  void guard(std::size_t i, Domain domain);
+
   // ---- layers
   LayerRef layer(std::string cls, OptionDict options, TensorType type, std::string_view suffix = {});
   // The node's next output.
   void result(LayerRef layer, std::vector<Dim> missing = {});
   // Whether the padding of the result may hold inf or nan; else it is as the inputs'.
   void padding(bool wild) { wild_ = wild; }
+  // Bounds of the results; else nothing is known of them.
+  void bounds(Bounds known) { bounds_ = known; }
 
   // ---- steps that many lowerings need
   LayerRef eval(const std::vector<LayerRef>& from, std::string text, TensorType type, std::string_view suffix = {}, bool broadcast = false);
@@ -81,6 +97,7 @@ class Lowering {
   LayerRef longest(Dim d);              // int32 scalar
   LayerRef range(Dim d);                // int32 [d]
   LayerRef valid(Dim d);                // bool [d, its length dims]: true inside of each sequence
+  std::vector<Dim> padded(const TensorType& type) const;  // dims of a layer along which it has padding
   // The layer with a value on what lies outside of the sequences.
   LayerRef masked(LayerRef source, const TensorType& type, Dim d, const Operand& value, std::string_view suffix = "masked");
   // The source without `axes`, reduced by RETURNN's mode of that name; what lies outside of the sequences does not count.
@@ -97,9 +114,11 @@ class Lowering {
   friend class GraphBackend;
   GraphBackend& backend_;
   const OpNode& node_;
+  std::vector<Operand> inputs_;  // the node's, guarded ones in their place
   std::string base_;
   std::vector<Tensor> results_;
   std::optional<bool> wild_;
+  Bounds bounds_;
 };
 
 // Type of a helper layer.

@@ -25,13 +25,16 @@ void lower_softmax(Lowering& l) {
   TensorType type = l.out();
   std::vector<Dim> missing = l.absent(0, needed);
   type.dims = without(type.dims, missing);
-  if (dynamic && log_space) l.padding(true);  // -inf
   LayerRef source = l.with_dims(0, needed);
   if (dynamic && type.dtype != DType::float32) {  // RETURNN masks float32 only
     source = l.masked(source, type, axis, -std::numeric_limits<double>::infinity());
     dynamic = false;
   }
-  l.result(l.layer("softmax_over_spatial", {{"from", source}, {"axis", axis}, {"log_space", log_space}, {"use_time_mask", dynamic}}, type), missing);
+  OptionDict options{{"from", source}, {"axis", axis}, {"log_space", log_space}, {"use_time_mask", dynamic}};
+  LayerRef result = l.layer("softmax_over_spatial", std::move(options), type);
+  if (log_space && contains(l.padded(type), axis)) result = l.masked(result, type, axis, 0.0);  // it is -inf there
+  l.bounds(log_space ? Bounds{Bounds().low, 0} : Bounds{0, 1});
+  l.result(result, missing);
 }
 
 void infer_layer_norm(OpCall& call) {

@@ -4,6 +4,7 @@
 #include "compiler/ops/rules.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "compiler/base/suggest.h"
@@ -65,6 +66,18 @@ Operand neutral(std::string_view mode, DType dtype) {
   return low ? kMin[t] : high ? kMax[t] : std::int64_t{0};
 }
 
+// Over dynamic axes there may be nothing to reduce: then a sum or mean is 0, and the greatest or smallest is `neutral`.
+Bounds result_bounds(std::string_view mode, Bounds x, const std::vector<Dim>& axes) {
+  double count = 1;
+  for (Dim axis : axes) count *= axis->size ? static_cast<double>(*axis->size) : std::numeric_limits<double>::infinity();
+  bool dynamic = std::isinf(count);
+  if (mode == "sum" && !dynamic) return x * Bounds{count, count};
+  if (mode == "sum") return x * Bounds{0, count};
+  if (mode == "mean") return dynamic ? united(x, {0, 0}) : x;
+  if ((mode == "max" || mode == "min") && !dynamic) return x;
+  return {};
+}
+
 void lower_reduce(Lowering& l) {
   const std::string& mode = l.node().str("mode");
   std::vector<Dim> axes = l.node().dims("axes"), needed = l.dims_for(0, axes);
@@ -74,6 +87,7 @@ void lower_reduce(Lowering& l) {
   source = l.dense(source, type);
   type.sparse_dim = nullptr;
   l.padding(l.raw(0).wild_padding);
+  l.bounds(result_bounds(mode, l.bounds(0), axes));
   std::vector<Dim> missing = without(l.absent(0, needed), axes);
   TensorType out = l.out();
   out.dims = without(out.dims, missing);

@@ -158,6 +158,7 @@ void lower_expand_dims(Lowering& l) {
   std::vector<Dim> missing = l.node().dims("dims");
   const std::vector<Dim>& before = l.raw(0).missing;
   missing.insert(missing.end(), before.begin(), before.end());
+  l.bounds(l.bounds(0));
   l.result(l.raw(0).layer, missing);
 }
 
@@ -181,6 +182,7 @@ void lower_squeeze(Lowering& l) {
   for (Dim axis : l.node().dims("axes"))
     if (!contains(missing, axis)) axes.push_back(axis);
   missing = without(missing, l.node().dims("axes"));
+  l.bounds(l.bounds(0));
   if (axes.empty()) return l.result(l.raw(0).layer, missing);
   TensorType type = l.out();
   type.dims = without(type.dims, missing);

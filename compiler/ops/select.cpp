@@ -60,6 +60,7 @@ void lower_where(Lowering& l) {
   TensorType type = l.out();
   std::vector<Dim> missing = without(type.dims, real);
   type.dims = without(type.dims, missing);
+  l.bounds(united(l.bounds(1), l.bounds(2)));
   l.result(l.layer("switch", {{"condition", from[0]}, {"true_from", from[1]}, {"false_from", from[2]}}, type), missing);
 }
 
@@ -86,6 +87,7 @@ void lower_clip(Lowering& l) {
       text[i - 1] = python_number(l.node().inputs[i], l.out().dtype);
     }
   }
+  l.bounds(smaller(greater(l.bounds(0), l.bounds(1)), l.bounds(2)));
   l.elementwise("eval", {{"eval", "tf.minimum(tf.maximum(source(0), " + text[0] + "), " + text[1] + ")"}}, tensors);
 }
 
@@ -105,6 +107,7 @@ void infer_cast(OpCall& call) {
 
 void lower_cast(Lowering& l) {
   TensorType type = l.raw(0).layer_type;
+  if (is_float(l.out().dtype)) l.bounds(type.dtype == DType::bool_ ? Bounds{0, 1} : l.bounds(0));
   if (type.dtype == l.out().dtype) return l.result(l.raw(0).layer, l.raw(0).missing);
   LayerRef source = l.raw(0).layer;
   if (l.out().dtype == DType::bool_) source = l.dense(source, type);  // RETURNN's cast would keep the sparse dim

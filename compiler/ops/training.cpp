@@ -62,6 +62,7 @@ void infer_stop_gradient(OpCall& call) {
 }
 
 void lower_stop_gradient(Lowering& l) {
+  l.bounds(l.bounds(0));
   TensorType type = l.raw(0).layer_type;
   OptionDict out{{"sparse_dim", type.sparse_dim ? Option(type.sparse_dim) : Option()}};
   l.result(l.layer("eval", {{"from", l.raw(0).layer}, {"eval", "tf.stop_gradient(source(0))"}, {"out_type", out}}, type), l.raw(0).missing);

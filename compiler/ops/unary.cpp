@@ -4,6 +4,7 @@
 #include "compiler/ops/op_table.h"
 #include "compiler/ops/rules.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace rcn {
@@ -82,44 +83,46 @@ void sign(mpfr_t y, const mpfr_t x) { mpfr_set_si(y, mpfr_sgn(x), MPFR_RNDN); }
 void square(mpfr_t y, const mpfr_t x) { mpfr_sqr(y, x, MPFR_RNDN); }
 
 enum class Takes { floats, numbers, bools };
+enum class Shape { other, rising, falling, even /* falls up to 0, then rises */, wave /* between -1 and 1 */ };
 
 struct Unary {
   std::string_view name;
   Takes takes;
   std::string_view returnn;  // name of RETURNN's activation, or an expression of `source(0)`
   FoldFn fold;
-  bool wild;                 // finite padding may become inf or nan
+  Shape shape = Shape::other;
+  Domain domain = Domain::all;
 };
 
 constexpr Unary kUnary[] = {
-    {"abs", Takes::numbers, "abs", RCN_MPFR(abs), false},
-    {"neg", Takes::numbers, "negative", RCN_MPFR(neg), false},
-    {"sign", Takes::numbers, "sign", sign, false},
-    {"ceil", Takes::floats, "ceil", [](mpfr_t y, const mpfr_t x) { mpfr_ceil(y, x); }, false},
-    {"floor", Takes::floats, "floor", [](mpfr_t y, const mpfr_t x) { mpfr_floor(y, x); }, false},
-    {"rint", Takes::floats, "tf.round(source(0))", [](mpfr_t y, const mpfr_t x) { mpfr_roundeven(y, x); }, false},
-    {"relu", Takes::numbers, "relu", relu, false},
-    {"elu", Takes::floats, "elu", elu, false},
-    {"selu", Takes::floats, "selu", selu, false},
-    {"gelu", Takes::floats, "tf.nn.gelu(source(0), approximate=False)", gelu, false},
-    {"exp", Takes::floats, "exp", RCN_MPFR(exp), true},
-    {"expm1", Takes::floats, "expm1", RCN_MPFR(expm1), true},
-    {"log", Takes::floats, "log", RCN_MPFR(log), true},
-    {"log1p", Takes::floats, "log1p", RCN_MPFR(log1p), true},
-    {"sin", Takes::floats, "sin", RCN_MPFR(sin), false},
-    {"cos", Takes::floats, "cos", RCN_MPFR(cos), false},
-    {"tan", Takes::floats, "tan", RCN_MPFR(tan), false},
-    {"tanh", Takes::floats, "tanh", RCN_MPFR(tanh), false},
-    {"sigmoid", Takes::floats, "sigmoid", sigmoid, false},
-    {"log_sigmoid", Takes::floats, "log_sigmoid", log_sigmoid, false},
-    {"sqrt", Takes::floats, "sqrt", RCN_MPFR(sqrt), true},
-    {"rsqrt", Takes::floats, "rsqrt", rsqrt, true},
-    {"swish", Takes::floats, "swish", swish, false},
-    {"square", Takes::numbers, "square", square, false},
-    {"softplus", Takes::floats, "softplus", softplus, false},
-    {"reciprocal", Takes::floats, "reciprocal", reciprocal, true},
-    {"erf", Takes::floats, "erf", RCN_MPFR(erf), false},
-    {"logical_not", Takes::bools, "logical_not", nullptr, false},
+    {"abs", Takes::numbers, "abs", RCN_MPFR(abs), Shape::even},
+    {"neg", Takes::numbers, "negative", RCN_MPFR(neg), Shape::falling},
+    {"sign", Takes::numbers, "sign", sign, Shape::rising},
+    {"ceil", Takes::floats, "ceil", [](mpfr_t y, const mpfr_t x) { mpfr_ceil(y, x); }, Shape::rising},
+    {"floor", Takes::floats, "floor", [](mpfr_t y, const mpfr_t x) { mpfr_floor(y, x); }, Shape::rising},
+    {"rint", Takes::floats, "tf.round(source(0))", [](mpfr_t y, const mpfr_t x) { mpfr_roundeven(y, x); }, Shape::rising},
+    {"relu", Takes::numbers, "relu", relu, Shape::rising},
+    {"elu", Takes::floats, "elu", elu, Shape::rising},
+    {"selu", Takes::floats, "selu", selu, Shape::rising},
+    {"gelu", Takes::floats, "tf.nn.gelu(source(0), approximate=False)", gelu},
+    {"exp", Takes::floats, "exp", RCN_MPFR(exp), Shape::rising, Domain::not_large},
+    {"expm1", Takes::floats, "expm1", RCN_MPFR(expm1), Shape::rising, Domain::not_large},
+    {"log", Takes::floats, "log", RCN_MPFR(log), Shape::rising, Domain::positive},
+    {"log1p", Takes::floats, "log1p", RCN_MPFR(log1p), Shape::rising, Domain::above_minus_one},
+    {"sin", Takes::floats, "sin", RCN_MPFR(sin), Shape::wave},
+    {"cos", Takes::floats, "cos", RCN_MPFR(cos), Shape::wave},
+    {"tan", Takes::floats, "tan", RCN_MPFR(tan)},
+    {"tanh", Takes::floats, "tanh", RCN_MPFR(tanh), Shape::rising},
+    {"sigmoid", Takes::floats, "sigmoid", sigmoid, Shape::rising},
+    {"log_sigmoid", Takes::floats, "log_sigmoid", log_sigmoid, Shape::rising},
+    {"sqrt", Takes::floats, "sqrt", RCN_MPFR(sqrt), Shape::rising, Domain::positive},
+    {"rsqrt", Takes::floats, "rsqrt", rsqrt, Shape::other, Domain::positive},
+    {"swish", Takes::floats, "swish", swish},
+    {"square", Takes::numbers, "square", square, Shape::even},
+    {"softplus", Takes::floats, "softplus", softplus, Shape::rising},
+    {"reciprocal", Takes::floats, "reciprocal", reciprocal, Shape::other, Domain::not_zero},
+    {"erf", Takes::floats, "erf", RCN_MPFR(erf), Shape::rising},
+    {"logical_not", Takes::bools, "logical_not", nullptr},
 };
 #undef RCN_MPFR
 
@@ -167,9 +170,19 @@ void infer_unary(OpCall& call) {
   call.output({call.type(0).dims, call.type(0).dtype, nullptr});
 }
 
+Bounds result_bounds(const Unary& op, Bounds x) {
+  if (op.shape == Shape::other) return {};
+  if (op.shape == Shape::wave) return {-1, 1};
+  double low = fold(op.fold, x.low), high = fold(op.fold, x.high);
+  if (op.shape == Shape::falling || (op.shape == Shape::even && x.high <= 0)) return known(high, low);
+  if (op.shape == Shape::even && x.low < 0) return {0, std::max(low, high)};
+  return known(low, high);
+}
+
 void lower_unary(Lowering& l) {
   const Unary& op = unary(l.node().op->name);
-  if (op.wild) l.padding(true);
+  l.guard(0, op.domain);
+  l.bounds(result_bounds(op, l.bounds(0)));
   if (is_float(l.out().dtype) && op.returnn.find('(') == std::string_view::npos)
     return l.elementwise("activation", {{"activation", op.returnn}}, {0});
   std::string text(op.returnn);
@@ -187,13 +200,20 @@ void infer_eps(OpCall& call) {
   call.output({call.type(0).dims, call.type(0).dtype, nullptr});
 }
 
+double log_of(double x) {
+  return fold([](mpfr_t y, const mpfr_t v) { mpfr_log(y, v, MPFR_RNDN); }, x);
+}
+
 void lower_safe_log(Lowering& l) {
-  std::string eps = python_float(l.node().real("eps"));
+  double least = l.node().real("eps");
+  std::string eps = python_float(least);
+  l.bounds({log_of(least), log_of(std::max(l.bounds(0).high, least))});
   l.elementwise("eval", {{"eval", "tf.math.log(maximum_with_identity_grad(source(0), " + eps + "))"}}, {0});
 }
 
 void lower_safe_exp(Lowering& l) {
-  double low = fold([](mpfr_t y, const mpfr_t x) { mpfr_log(y, x, MPFR_RNDN); }, l.node().real("eps"));
+  double eps = l.node().real("eps"), low = log_of(eps);
+  l.bounds({eps, 1 / eps});
   l.elementwise("eval", {{"eval", "tf.exp(tf.clip_by_value(source(0), " + python_float(low) + ", " + python_float(-low) + "))"}}, {0});
 }
 

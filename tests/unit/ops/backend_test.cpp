@@ -71,7 +71,9 @@ TEST_CASE("elementwise operations") {
   };
   CHECK(lines([](Layers& f) { return f.tensor("relu", {f.x}); }) == Lines{"activation {from: data, activation: 'relu'}"});
   CHECK(lines([](Layers& f) { return f.tensor("sub", {2, f.x}); }) == Lines{"eval {from: data, eval: '2.0 - source(0)'}"});
-  CHECK(lines([](Layers& f) { return f.tensor("pow", {f.x, -2}); }) == Lines{"eval {from: data, eval: 'source(0) ** (-2.0)'}"});
+  CHECK(lines([](Layers& f) { return f.tensor("pow", {f.x, 2}); }) == Lines{"eval {from: data, eval: 'source(0) ** 2.0'}"});
+  CHECK(lines([](Layers& f) { return f.tensor("pow", {f.x, -2}); }) ==
+        Lines{"seq_len_mask {from: data, axis: time, mask_value: 1.0}", "eval {from: pow_masked, eval: 'source(0) ** (-2.0)'}"});
   CHECK(lines([](Layers& f) { return f.tensor("less", {2, f.labels}); }) == Lines{"compare {from: data:classes, kind: 'greater', value: 2}"});
   CHECK(lines([](Layers& f) { return f.tensor("add", {f.labels, 1}); }) ==
         Lines{"eval {from: data:classes, eval: 'source(0) + 1', out_type: {sparse_dim: None}}"});
@@ -116,13 +118,13 @@ TEST_CASE("dropout reads a copy of its own") {
         "dropout {from: dropout_input, dropout: 0.5, dropout_noise_shape: {*: None}, dropout_on_forward: True}");
 }
 
-TEST_CASE("padding that may be nan is masked before a product") {
+TEST_CASE("padding that may be nan is masked before a function that is not finite everywhere, and before a product") {
   Layers f;
   Tensor logs = f.tensor("log", {f.x});
   Lines lines = f.of(f.tensor("dot", {logs, f.x}, {{"reduce", f.time}}));
-  CHECK(lines == Lines{"activation {from: data, activation: 'log'}", "seq_len_mask {from: log, axis: time, mask_value: 0.0}",
+  CHECK(lines == Lines{"seq_len_mask {from: data, axis: time, mask_value: 1.0}", "activation {from: log_masked, activation: 'log'}",
                        "seq_len_mask {from: data, axis: time, mask_value: 0.0}",
-                       "dot {from: [dot_masked, dot_masked], reduce: time, use_mask: True}"});
+                       "dot {from: [log, dot_masked], reduce: time, use_mask: True}"});
 }
 
 TEST_CASE("a declared dim gets a length: the result is renamed") {
