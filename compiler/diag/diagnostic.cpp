@@ -45,6 +45,12 @@ DiagnosticSink::Builder DiagnosticSink::report(Diag kind, Span span, std::vector
   return {this, items_.size() - 1};
 }
 
+DiagnosticSink::Builder DiagnosticSink::add(const Diagnostic& item) {
+  Builder builder = report(item.kind, item.span, item.args);
+  for (const Note& n : item.notes) builder.note(n.kind, n.span, n.args);
+  return builder;
+}
+
 std::vector<Diagnostic> DiagnosticSink::sorted() const {
   std::vector<Diagnostic> result = items_;
   std::stable_sort(result.begin(), result.end(), [](const Diagnostic& a, const Diagnostic& b) {

@@ -67,6 +67,9 @@ class DiagnosticSink {
 
   Builder report(Diag kind, Span span, std::vector<std::string> args = {});
 
+  // Takes over one of another sink, with its notes.
+  Builder add(const Diagnostic& item);
+
   // Called for each new error; the evaluator adds the call trace ("called from ...") here.
   std::function<void(Diagnostic&)> decorate;
 

@@ -227,7 +227,13 @@ Value Interpreter::call_builtin(const Function& f, CallArgs& args) {
       if (b->form == DimForm::constant && b->factor < 0) fail(Diag::dim_factor, args.span, {std::to_string(b->factor)});
       return in_.context.dims.ceildiv(a, b);
     }
-    case Builtin::locked:
+    case Builtin::locked: {
+      count(1, 1);
+      require_mode("locked", args.span);
+      FlagSetting setting = to_flag_setting(arg(0), {}, args.spans[0]);
+      setting.locked = true;
+      return setting;
+    }
     case Builtin::end:
     case Builtin::control_flow: no_control_flow(args.span, "`" + name + "`");
     case Builtin::make_layer: return make_layer(args);
