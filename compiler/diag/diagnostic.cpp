@@ -38,8 +38,8 @@ DiagnosticSink::Builder& DiagnosticSink::Builder::note(Diag kind, Span span, std
 
 DiagnosticSink::Builder DiagnosticSink::report(Diag kind, Span span, std::vector<std::string> args) {
   Diagnostic item{kind, span, std::move(args), {}};
-  if (std::find(items_.begin(), items_.end(), item) != items_.end()) return {this, kDropped};
   if (diag_info(kind).severity == Severity::error) ++errors_;
+  if (std::find(items_.begin(), items_.end(), item) != items_.end()) return {this, kDropped};
   items_.push_back(std::move(item));
   if (decorate) decorate(items_.back());
   return {this, items_.size() - 1};

@@ -74,7 +74,7 @@ class DiagnosticSink {
   std::function<void(Diagnostic&)> decorate;
 
   bool has_errors() const { return errors_ > 0; }
-  std::size_t error_count() const { return errors_; }
+  std::size_t error_count() const { return errors_; }  // with repeats: those of a second model are errors of its own
   std::size_t size() const { return items_.size(); }
   const std::vector<Diagnostic>& items() const { return items_; }
   // Sorted by file (in the order of their first use) and position; those without position first.

@@ -32,6 +32,9 @@ std::string type_of(const Parameter& p) {
 }
 
 void compare_parameters(const ModeRun& first, const ModeRun& other, DiagnosticSink& diagnostics) {
+  Span network;
+  for (const ast::Stmt* s : first.session.files[0].ast.body)
+    if (s->kind == ast::StmtKind::network) network = s->span;
   std::vector<Note> differences;
   for (const Parameter& p : other.compiled.parameters) {
     const auto& known = first.compiled.parameters;
@@ -44,7 +47,7 @@ void compare_parameters(const ModeRun& first, const ModeRun& other, DiagnosticSi
   }
   if (differences.empty()) return;
   std::string count = differences.size() == 1 ? "a parameter" : std::to_string(differences.size()) + " parameters";
-  auto builder = diagnostics.report(Diag::modes_parameters, Span{}, {other.options.mode, count, first.options.mode});
+  auto builder = diagnostics.report(Diag::modes_parameters, network, {other.options.mode, count, first.options.mode});
   for (Note& n : differences) builder.note(n.kind, n.span, std::move(n.args));
   builder.help(Diag::help_text, {"a checkpoint of the first mode must have what the others load"});
 }
