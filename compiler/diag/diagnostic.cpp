@@ -38,11 +38,17 @@ DiagnosticSink::Builder& DiagnosticSink::Builder::note(Diag kind, Span span, std
 
 DiagnosticSink::Builder DiagnosticSink::report(Diag kind, Span span, std::vector<std::string> args) {
   Diagnostic item{kind, span, std::move(args), {}};
-  if (std::find(items_.begin(), items_.end(), item) != items_.end()) return {this, kDropped};
   if (diag_info(kind).severity == Severity::error) ++errors_;
+  if (std::find(items_.begin(), items_.end(), item) != items_.end()) return {this, kDropped};
   items_.push_back(std::move(item));
   if (decorate) decorate(items_.back());
   return {this, items_.size() - 1};
+}
+
+DiagnosticSink::Builder DiagnosticSink::add(const Diagnostic& item) {
+  Builder builder = report(item.kind, item.span, item.args);
+  for (const Note& n : item.notes) builder.note(n.kind, n.span, n.args);
+  return builder;
 }
 
 std::vector<Diagnostic> DiagnosticSink::sorted() const {

@@ -67,11 +67,14 @@ class DiagnosticSink {
 
   Builder report(Diag kind, Span span, std::vector<std::string> args = {});
 
+  // Takes over one of another sink, with its notes.
+  Builder add(const Diagnostic& item);
+
   // Called for each new error; the evaluator adds the call trace ("called from ...") here.
   std::function<void(Diagnostic&)> decorate;
 
   bool has_errors() const { return errors_ > 0; }
-  std::size_t error_count() const { return errors_; }
+  std::size_t error_count() const { return errors_; }  // with repeats: those of a second model are errors of its own
   std::size_t size() const { return items_.size(); }
   const std::vector<Diagnostic>& items() const { return items_; }
   // Sorted by file (in the order of their first use) and position; those without position first.

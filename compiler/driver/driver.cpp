@@ -9,6 +9,8 @@
 #include <iostream>
 
 #include "compiler/base/big_stack.h"
+#include "compiler/driver/flags_list.h"
+#include "compiler/driver/modes.h"
 #include "compiler/driver/output.h"
 #include "compiler/driver/params_list.h"
 #include "compiler/emit/emit.h"
@@ -37,21 +39,23 @@ int exec_eager(char** argv) {
 
 std::string extension(const Options& options) { return options.emit.form == OutputForm::python ? ".py" : ".json"; }
 
-std::string output_path(const Options& options, const std::string& model) {
+// `mode`: empty but with --modes, when it is a part of the name: MODEL.MODE.py.
+std::string output_path(const Options& options, const std::string& model, const std::string& mode) {
   std::error_code ignored;
-  bool folder = options.models.size() > 1 || options.output.ends_with('/') || std::filesystem::is_directory(options.output, ignored);
+  bool folder = !mode.empty() || options.models.size() > 1 || options.output.ends_with('/') || std::filesystem::is_directory(options.output, ignored);
   if (!folder) return options.output;
   std::string stem = std::filesystem::path(model == "-" ? options.stdin_name : model).stem().string();
+  if (!mode.empty()) stem += "." + mode;
   return (std::filesystem::path(options.output) / (stem + extension(options))).string();
 }
 
-// The result of one model; written only when all of it is there.
-int deliver(const Options& options, const std::string& model, const std::string& text) {
+// The result of one model, or of one mode of it; written only when all of it is there.
+int deliver(const Options& options, const std::string& model, const std::string& mode, const std::string& text) {
   if (options.output.empty()) {
     std::string why = write_stdout(text);
     return why.empty() ? 0 : fail_output("standard output", why);
   }
-  std::string path = output_path(options, model);
+  std::string path = output_path(options, model, mode);
   std::string why = write_file(path, text);
   return why.empty() ? 0 : fail_output("`" + path + "`", why);
 }
@@ -59,11 +63,12 @@ int deliver(const Options& options, const std::string& model, const std::string&
 // Two models of one name would overwrite each other.
 bool distinct_outputs(const Options& options) {
   if (options.output.empty()) return true;
+  std::string mode = options.modes.empty() ? "" : options.modes[0];
   for (std::size_t i = 0; i < options.models.size(); ++i)
     for (std::size_t k = 0; k < i; ++k)
-      if (output_path(options, options.models[i]) == output_path(options, options.models[k])) {
+      if (output_path(options, options.models[i], mode) == output_path(options, options.models[k], mode)) {
         std::cerr << "rcnc: error: `" << options.models[k] << "` and `" << options.models[i] << "` would both be written to `"
-                  << output_path(options, options.models[i]) << "`\n";
+                  << output_path(options, options.models[i], mode) << "`\n";
         return false;
       }
   return true;
@@ -72,24 +77,28 @@ bool distinct_outputs(const Options& options) {
 int run_models(const Options& options) {
   if (options.command == Command::compile && !distinct_outputs(options)) return code(ExitCode::usage);
   Messages messages;
-  std::vector<std::string> texts;
-  std::vector<bool> failed;
+  struct Result { std::string model, mode, text; };
+  std::vector<Result> results;  // of the models without errors
   for (const std::string& model : options.models) {
     Session session(options, messages);
-    std::string text;
-    bool ok = load(session, model);
-    if (ok && options.command == Command::compile) text = compile(session);
-    if (ok && options.command == Command::check) compile(session);
-    if (ok && options.command == Command::params) text = list_parameters(session);
-    failed.push_back(session.failed());
-    texts.push_back(std::move(text));
+    std::vector<Result> own;
+    if (!load(session, model)) continue;
+    if (options.command == Command::params) {
+      own.push_back({model, "", list_parameters(session)});
+    } else if (options.command == Command::flags) {
+      own.push_back({model, "", list_flags(session)});
+    } else if (options.modes.empty()) {
+      own.push_back({model, "", compile(session).text});
+    } else {
+      std::vector<std::string> texts = compile_modes(session);
+      for (std::size_t i = 0; i < texts.size(); ++i) own.push_back({model, options.modes[i], std::move(texts[i])});
+    }
+    if (!session.failed()) results.insert(results.end(), own.begin(), own.end());
   }
   print_diagnostics(messages, options);
-  if (options.command != Command::check) {
-    for (std::size_t i = 0; i < texts.size(); ++i)
-      if (!failed[i])
-        if (int error = deliver(options, options.models[i], texts[i])) return error;
-  }
+  if (options.command != Command::check)
+    for (const Result& result : results)
+      if (int error = deliver(options, result.model, result.mode, result.text)) return error;
   return code(messages.diagnostics.has_errors() ? ExitCode::model_error : ExitCode::ok);
 }
 

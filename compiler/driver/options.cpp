@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -15,7 +16,7 @@ namespace rcn {
 namespace {
 
 constexpr std::pair<std::string_view, Command> kCommands[] = {
-    {"compile", Command::compile}, {"run", Command::run}, {"check", Command::check}, {"params", Command::params}};
+    {"compile", Command::compile}, {"run", Command::run}, {"check", Command::check}, {"params", Command::params}, {"flags", Command::flags}};
 
 constexpr std::string_view kFooter = R"(
 Commands (before the files; without one: compile):
@@ -23,6 +24,7 @@ Commands (before the files; without one: compile):
   run         the same as --eager
   check       diagnostics only
   params      the parameters: name, dims, dtype, options
+  flags       the mode flags of every module, and what set them
 
 Exit codes: 0 fine, 1 the model or input has errors, 2 wrong usage, 3 internal error.)";
 
@@ -86,6 +88,41 @@ bool parse_limit(const std::string& text, Limits& limits, std::string& error) {
   return false;
 }
 
+// `encoder.layers.0.train=false`, also with `/`; without a path a flag of the network.
+std::optional<SetOption> parse_set(const std::string& text) {
+  std::size_t eq = text.find('=');
+  if (eq == std::string::npos || text.find_first_of("\n\r") != std::string::npos) return std::nullopt;
+  SetOption result;
+  result.text = text;
+  std::size_t dot = text.find_last_of("./", eq);
+  result.path = dot == std::string::npos ? "" : text.substr(0, dot);
+  std::size_t flag_at = dot == std::string::npos ? 0 : dot + 1;
+  result.flag = text.substr(flag_at, eq - flag_at);
+  if (result.flag.empty() || dot == 0) return std::nullopt;
+  std::string value = text.substr(eq + 1);
+  for (FlagValue v : {FlagValue::off, FlagValue::on, FlagValue::dynamic})
+    if (value == to_string(v)) {
+      result.value = v;
+      return result;
+    }
+  return std::nullopt;
+}
+
+// `train,search`: each mode once; empty after a mistake.
+std::vector<std::string> parse_modes(const std::string& text) {
+  std::vector<std::string> modes(1);
+  for (char c : text) {
+    if (c == ',') {
+      modes.emplace_back();
+    } else {
+      modes.back() += c;
+    }
+  }
+  for (std::size_t i = 0; i < modes.size(); ++i)
+    if (modes[i].empty() || std::find(modes.begin(), modes.begin() + static_cast<std::ptrdiff_t>(i), modes[i]) != modes.begin() + static_cast<std::ptrdiff_t>(i)) return {};
+  return modes;
+}
+
 }  // namespace
 
 ParsedOptions parse_options(int argc, const char* const* argv) {
@@ -129,9 +166,9 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   const std::string model = "Model";
   app.add_option("-D", defines, "set an option of the model: name=value")->take_all()->allow_extra_args(false)->type_name("NAME=VALUE")->group(model);
   app.add_option("-I", o.import_dirs, "search path of imports, after the importing file's folder")->take_all()->allow_extra_args(false)->type_name("DIR")->group(model);
-  app.add_option("--mode", o.mode, "mode flags: train (default), eval, search")->group(model);
-  app.add_option("--set", set, "a mode flag of a module: path.flag=value")->take_all()->allow_extra_args(false)->group(model);
-  app.add_option("--modes", modes, "several modes in one run")->group(model);
+  auto* mode = app.add_option("--mode", o.mode, "one of the model's modes, or train (default), eval, search")->group(model);
+  app.add_option("--modes", modes, "several modes in one run, each written to a file of its own in the folder of -o")->type_name("A,B")->group(model)->excludes(mode);
+  app.add_option("--set", set, "set a mode flag, after those of the mode: path.flag=true|false|dynamic")->take_all()->allow_extra_args(false)->type_name("PATH.FLAG=VALUE")->group(model);
   app.add_option("--stdin-name", o.stdin_name, "the name of standard input in messages")->group(model);
   app.add_option("--limit", limits, "change a limit: name=value")->take_all()->allow_extra_args(false)->type_name("NAME=VALUE")->group(model);
 
@@ -211,7 +248,17 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   o.diagnostics = diagnostics == "json" ? DiagnosticsForm::json : DiagnosticsForm::text;
   const char* no_color = std::getenv("NO_COLOR");
   o.color = color == "always" || (color == "auto" && !(no_color && *no_color) && isatty(STDERR_FILENO));
-  o.uses_control_flow = !set.empty() || !modes.empty();
+  for (const std::string& setting : set) {
+    std::optional<SetOption> parsed_setting = parse_set(setting);
+    if (!parsed_setting) return usage("--set needs path.flag=value, the value true, false or dynamic, not `" + setting + "`");
+    o.set.push_back(std::move(*parsed_setting));
+  }
+  if (app.count("--modes") > 0) {
+    o.modes = parse_modes(modes);
+    if (o.modes.empty()) return usage("--modes needs the names of modes, each once: --modes train,search");
+    if (o.command != Command::compile && o.command != Command::check) return usage("--modes goes with compile and check; use --mode");
+    if (o.command == Command::compile && o.output.empty()) return usage("--modes needs -o with a folder: each mode is written to a file of its own");
+  }
   for (const std::string& define : defines) {
     std::size_t eq = define.find('=');
     if (eq == std::string::npos || eq == 0) return usage("-D needs name=value, not `" + define + "`");
@@ -224,7 +271,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   if (o.print_loader || o.print_operations) return parsed;
   if (o.models.empty()) return usage("no model file is given");
   if (o.emit.behavior_version < 21) return usage("--behavior-version must be 21 or higher: older versions treat dims in other ways");
-  if (o.models.size() > 1 && (o.command == Command::run || o.command == Command::params)) return usage("one model at a time is run or listed");
+  if (o.models.size() > 1 && (o.command == Command::run || o.command == Command::params || o.command == Command::flags)) return usage("one model at a time is run or listed");
   if (o.models.size() > 1 && o.command == Command::compile && o.output.empty()) return usage("several models need -o with a folder");
   return parsed;
 }

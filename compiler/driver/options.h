@@ -10,10 +10,11 @@
 #include "compiler/base/limits.h"
 #include "compiler/driver/exit_code.h"
 #include "compiler/emit/emit.h"
+#include "compiler/eval/flags.h"
 
 namespace rcn {
 
-enum class Command { compile, run, check, params };
+enum class Command { compile, run, check, params, flags };
 enum class DiagnosticsForm { text, json };
 
 // What only eager runs look at.
@@ -43,6 +44,8 @@ struct Options {
   std::vector<std::string> import_dirs;
   std::vector<std::pair<std::string, std::string>> defines;
   std::string mode = "train";
+  std::vector<std::string> modes;       // --modes; empty: `mode` alone
+  std::vector<SetOption> set;
   EmitOptions emit;
   DiagnosticsForm diagnostics = DiagnosticsForm::text;
   bool color = false;
@@ -51,7 +54,6 @@ struct Options {
   std::size_t max_errors = 20;
   bool print_loader = false;
   bool print_operations = false;
-  bool uses_control_flow = false;       // --set or --modes was given
   Limits limits;
   EagerFlags eager;
 };

@@ -95,24 +95,23 @@ bool load(Session& session, const std::string& model) {
 }
 
 EvalResult run(Session& session, Backend& backend, std::function<bool(const std::vector<ExternInput>&)> declare_inputs) {
-  if (session.options.uses_control_flow) {
-    session.diagnostics.report(Diag::no_control_flow, Span{}, {"--set and --modes"});
-    return {};
-  }
   StageTimer timer(session, "evaluate");
   EvalOptions options;
   options.defines = session.options.defines;
   options.mode = session.options.mode;
+  options.set = session.options.set;
+  options.flags_only = session.flags_only;
   options.limits = session.options.limits;
   EvalInput input{session.files, stdlib_image(), session.ops, session.sources, session.arena, session.context,
                   std::move(declare_inputs)};
   return evaluate(input, options, backend);
 }
 
-std::string compile(Session& session) {
+Compiled compile(Session& session) {
   Graph graph;
   GraphBackend backend(graph, session.ops, session.context);
-  if (!run(session, backend).ok) return {};
+  EvalResult result = run(session, backend);
+  if (!result.ok) return {};
   backend.finish();
   LiveLayers layers;
   if (static_cast<std::int64_t>(graph.layers.size()) > session.options.limits.layers) {
@@ -129,7 +128,7 @@ std::string compile(Session& session) {
     verify_or_throw(graph, layers, "add_order_anchor");
   }
   StageTimer timer(session, "emit");
-  return emit(graph, layers, session.sources, session.options.emit, session.diagnostics);
+  return {emit(graph, layers, session.sources, session.options.emit, session.diagnostics), std::move(result.parameters)};
 }
 
 }  // namespace rcn

@@ -24,8 +24,9 @@ struct Messages {
 
 // What one model's compilation owns.
 struct Session {
-  Session(const Options& o, Messages& m)
-      : options(o), sources(m.sources), diagnostics(m.diagnostics), errors_before(m.diagnostics.error_count()) {}
+  Session(const Options& o, Messages& m) : Session(o, m.sources, m.diagnostics) {}
+  Session(const Options& o, SourceMap& s, DiagnosticSink& d)
+      : options(o), sources(s), diagnostics(d), errors_before(d.error_count()) {}
   const Options& options;
   SourceMap& sources;
   DiagnosticSink& diagnostics;
@@ -36,6 +37,7 @@ struct Session {
   OpTable ops;
   OpContext context{dims, lengths, diagnostics, false};
   std::vector<UserFile> files;
+  bool flags_only = false;  // `main` does not run
   std::string stage;  // what runs now, for the log
 
   bool failed() const { return diagnostics.error_count() > errors_before; }
@@ -49,8 +51,12 @@ EvalResult run(Session& session, Backend& backend,
 // Prints the diagnostics to stderr as the options say.
 void print_diagnostics(const Messages& messages, const Options& options);
 
-// The config text of a loaded model; empty after errors.
-std::string compile(Session& session);
+// The config text of a loaded model, and the parameters of its network; empty after errors.
+struct Compiled {
+  std::string text;
+  std::vector<Parameter> parameters;
+};
+Compiled compile(Session& session);
 
 // Logs how long a stage took (-v).
 class StageTimer {

@@ -76,4 +76,16 @@ std::optional<std::vector<std::string>> StdlibIndex::parameters(std::string_view
   return result;
 }
 
+std::vector<std::string> StdlibIndex::flags() const {
+  std::vector<std::string> result;
+  Arena arena;
+  for (const ImageFile& file : stdlib_image())
+    for (const ImageEntry& entry : file.entries) {
+      if (entry.kind != ast::StmtKind::module) continue;
+      for (ast::Stmt* s : ast::as<ast::ModuleStmt>(*decode_statement(file, entry.offset, 0, arena)).body)
+        if (s->kind == ast::StmtKind::flag) result.push_back(ast::as<ast::FlagStmt>(*s).name.str());
+    }
+  return result;
+}
+
 }  // namespace rcn

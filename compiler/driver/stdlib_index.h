@@ -16,6 +16,8 @@ class StdlibIndex final : public StdlibNames {
   std::vector<std::string> names(std::string_view module) const override;
   std::optional<std::vector<std::string>> parameters(std::string_view module, std::string_view name) const override;
 
+  std::vector<std::string> flags() const override;
+
  private:
   const OpLibrary& ops_;
 };

@@ -229,7 +229,13 @@ Value Interpreter::call_builtin(const Function& f, CallArgs& args) {
     }
     case Builtin::end: builtin_end(args); return None{};
     case Builtin::assign: builtin_assign(args); return None{};
-    case Builtin::locked:
+    case Builtin::locked: {
+      count(1, 1);
+      require_mode("locked", args.span);
+      FlagSetting setting = to_flag_setting(arg(0), {}, args.spans[0]);
+      setting.locked = true;
+      return setting;
+    }
     case Builtin::control_flow: no_control_flow(args.span, "`" + name + "`");
     case Builtin::make_layer: return make_layer(args);
     case Builtin::network_entry: {

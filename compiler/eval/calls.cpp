@@ -82,7 +82,11 @@ std::pair<std::string, bool> Interpreter::scope_name(const Function& f) const {
   std::string fn = f.decl->name.str();
   if (!f.self || f.self->network) return {f.self && fn == "main" ? "" : fn, false};
   if (f.self == frame_->self) return {fn == "call" ? "" : fn, false};  // one function of a module calls another
-  std::string path = f.self->path;
+  return scope_name(*f.self, fn);
+}
+
+std::pair<std::string, bool> Interpreter::scope_name(const Instance& self, const std::string& fn) const {
+  std::string path = self.path;
   const std::string* around = frame_->flags ? &frame_->flags->path : nullptr;
   bool inside = around && !around->empty() && path.size() > around->size() && path.compare(0, around->size(), *around) == 0 &&
                 path[around->size()] == '/';
@@ -271,6 +275,9 @@ Value Interpreter::apply(const OpInfo& info, std::vector<Value> args, std::vecto
     if (args[i].is_tensor() && args[i].tensor()->type.history && !(info.params[i].types & arg::history))
       fail(Diag::history_use, i < spans.size() ? spans[i] : span, {kind_text(args[i])});
   OpCall op(in_.context, info, std::move(args), std::move(spans), span);
+  FlagValue train = frame_->flags && !frame_->flags->flags.empty() ? frame_->flags->flags[0].value : FlagValue::off;
+  in_.context.train = train == FlagValue::on;
+  if (train == FlagValue::dynamic) in_.context.train = None{};
   info.infer(op);
   if (op.has_static()) {
     if (op.extra().empty()) return op.static_value();
@@ -307,6 +314,15 @@ Value Interpreter::call_sequential(Instance& instance, CallArgs& args) {
     report(Diag::no_owner, args.span, {"Sequential"}).note(Diag::note_made_here, instance.made);
     throw EvalError{};
   }
+  // Functions and lambdas among the children see the flags of this instance.
+  auto [scope, at_root] = scope_name(instance, "call");
+  struct Leave {
+    Backend& backend;
+    ~Leave() { backend.leave_scope(); }
+  };
+  backend_->enter_scope(scope, at_root);
+  Leave leave{backend_};
+  Restore<Instance*> flags(frame_->flags, &instance);
   Value x = args.positional[0];
   for (const Member& child : instance.members) {
     if (child.value.is_poison()) throw EvalError{};

@@ -13,6 +13,7 @@
 #include "compiler/base/source.h"
 #include "compiler/diag/diagnostic.h"
 #include "compiler/eval/backend.h"
+#include "compiler/eval/flags.h"
 #include "compiler/eval/op.h"
 #include "compiler/syntax/ast.h"
 #include "compiler/syntax/ast_image.h"
@@ -34,22 +35,23 @@ struct EvalInput {
   const OpLibrary& ops;
   SourceMap& sources;
   Arena& arena;
-  OpContext& context;  // dims, lengths, diagnostics; the train flag is set from the mode
+  OpContext& context;  // dims, lengths, diagnostics; the train flag is that of the module whose function runs
   // All externs, before anything is computed; false after errors.
   std::function<bool(const std::vector<ExternInput>&)> declare_inputs = {};
 };
 
-
 struct EvalOptions {
   std::vector<std::pair<std::string, std::string>> defines;  // -D name=value
-  std::string mode = "train";                                 // `train`, `eval`, `search`
+  std::string mode = "train";                                 // one of the network's, or `train`, `eval`, `search`
+  std::vector<SetOption> set;                                 // after the mode's own settings
+  bool flags_only = false;                                    // `main` does not run
   Limits limits;
 };
 
-// The parameters that the network uses, in the order of their first use.
 struct EvalResult {
   bool ok = false;
-  std::vector<Parameter> parameters;
+  std::vector<Parameter> parameters;  // those that the network uses, in the order of their first use
+  std::vector<ModuleFlags> flags;     // with flags_only: of all instances in the network
 };
 
 EvalResult evaluate(const EvalInput& input, const EvalOptions& options, Backend& backend);

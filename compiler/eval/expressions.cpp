@@ -95,7 +95,11 @@ const Value* Interpreter::lookup(Symbol name, Span use, Value& storage) {
     storage = in_.context.dims.batch();
     return &storage;
   }
-  if (name == kDynamic) no_control_flow(use, "`dynamic`");
+  if (name == kDynamic) {
+    require_mode("dynamic", use);
+    storage = FlagSetting{FlagValue::dynamic, false};
+    return &storage;
+  }
   return builtin_value(name);
 }
 

@@ -56,7 +56,7 @@ class Interpreter {
     bool include_eos = true;
     Span end_span;
   };
-  enum class FrameKind : std::uint8_t { file, module_body, function };
+  enum class FrameKind : std::uint8_t { file, module_body, function, mode };
   struct Frame {
     FrameKind kind = FrameKind::function;
     Unit* unit = nullptr;
@@ -177,6 +177,7 @@ class Interpreter {
   Value apply(std::string_view op, std::vector<Value> args, Span span, const std::string& name);
   void bind_params(std::span<ast::Param> params, CallArgs& args, const std::string& what, Span declared, Frame& frame);
   std::pair<std::string, bool> scope_name(const Function& f) const;
+  std::pair<std::string, bool> scope_name(const Instance& self, const std::string& fn) const;
 
   // ---- modules (modules.cpp, ownership.cpp)
   Value instantiate(const ModuleClass& cls, CallArgs& args);
@@ -192,7 +193,17 @@ class Interpreter {
   void name_network();
   void check_parameter_names();
   Value parameter_value(ParamState& param, Span use);
+
+  // ---- mode flags (modes.cpp)
+  void declare_mode(const ast::ModeStmt& s);
+  void set_all_flags();
+  void run_mode();
+  void apply_set_options();
+  void set_flag(Instance& named, Symbol flag, FlagSetting setting, const FlagSource& source, Span where, Span flag_span);
+  void exec_flag_setting(const ast::AssignStmt& s);
+  FlagSetting to_flag_setting(const Value& value, const std::string& flag, Span span);
   Value flag_value(Instance* instance, Symbol name, Span use);
+  void require_mode(std::string_view what, Span use);
 
   // ---- types (types.cpp)
   Value check_type(const Value& value, const ast::TypeExpr& type, Span where, const std::string& what);
@@ -237,6 +248,8 @@ class Interpreter {
   ModuleClass network_class_;
   std::unique_ptr<ModuleClass> sequential_;
   Instance* network_ = nullptr;
+  std::vector<Instance*> modules_;                   // those in the network, once they have names
+  std::vector<const ast::ModeStmt*> modes_;          // those that the network declares
   Frame* frame_ = nullptr;
   std::vector<CallSite> call_stack_;
   std::unordered_map<std::string, Span> marks_;

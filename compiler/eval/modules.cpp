@@ -1,4 +1,4 @@
-// Making module instances, their parameters and flags.
+// Making module instances and their parameters.
 #include "compiler/base/suggest.h"
 #include "compiler/eval/interpreter.h"
 
@@ -200,6 +200,10 @@ void Interpreter::set_param_option(ParamState& param, Symbol option, const Value
 }
 
 void Interpreter::declare_flag(const FlagStmt& s) {
+  if (s.name.str() == "train" || s.name.str() == "search") {
+    report(Diag::flag_predeclared, s.name_span, {s.name.str()}).help(Diag::help_text, {"a `mode` of the network sets it"});
+    throw EvalError{};
+  }
   Value value = eval(*s.value);
   if (!value.is<bool>()) fail(Diag::flag_not_bool, s.value->span, {s.name.str(), kind_text(value)});
   Member member;
@@ -208,16 +212,6 @@ void Interpreter::declare_flag(const FlagStmt& s) {
   member.value = value;
   member.span = s.name_span;
   frame_->self->set(std::move(member));
-}
-
-Value Interpreter::flag_value(Instance* instance, Symbol name, Span use) {
-  if (frame_->kind != FrameKind::function || !main_running_) fail(Diag::flag_in_body, use, {name.str()});
-  if (instance)
-    if (const Member* member = instance->find(name)) return member->value;
-  bool search = options_.mode == "search";
-  if (name.str() == "search") return search;
-  if (options_.mode == "train") return apply("train_flag", {}, use, {});
-  return false;
 }
 
 Value Interpreter::parameter_value(ParamState& param, Span use) {
@@ -231,6 +225,7 @@ Value Interpreter::parameter_value(ParamState& param, Span use) {
     used_params_.push_back(&param);
     Parameter info = param.info;
     if (in_stdlib(info.span)) info.span = in_stdlib(param.owner->made) ? user_place(use) : param.owner->made;
+    param.place = info.span;
     // Whoever asks first: a parameter is made once, and stands outside of all loops and branches.
     real_.outside([&] { param.raw = real_.parameter(info); });
   }

@@ -146,6 +146,7 @@ void Interpreter::name_network() {
   for (const Named& named : name_tree(*network_)) {
     named.instance->path = named.path;
     named.instance->named = true;
+    modules_.push_back(named.instance);
     for (const Member& m : named.instance->members)
       if (m.kind == MemberKind::parameter) m.param->info.path = join_path(named.path, m.name.str());
   }

@@ -14,7 +14,6 @@ EvalResult evaluate(const EvalInput& input, const EvalOptions& options, Backend&
 
 Interpreter::Interpreter(const EvalInput& input, const EvalOptions& options, Backend& backend)
     : in_(input), options_(options), real_(backend), backend_(&backend), diag_(input.context.diagnostics), errors_before_(diag_.error_count()) {
-  if (options.mode == "train") in_.context.train = None{};
   sequential_ = std::make_unique<ModuleClass>();
   sequential_->name = Symbol("Sequential");
   sequential_->sequential = true;
@@ -24,8 +23,6 @@ EvalResult Interpreter::run() {
   diag_.decorate = [this](Diagnostic& d) { add_call_trace(d); };
   make_units();
   Unit& main = *units_[0];
-  if (options_.mode != "train" && options_.mode != "eval" && options_.mode != "search")
-    report(Diag::unknown_mode, Span{}, {options_.mode}).help(Diag::help_text, {"the modes are `train`, `eval` and `search`"});
   try {
     evaluate_file(main);
     check_defines(main);
@@ -38,7 +35,12 @@ EvalResult Interpreter::run() {
   }
   diag_.decorate = nullptr;
   EvalResult result;
-  for (ParamState* p : used_params_) result.parameters.push_back(p->info);
+  for (ParamState* p : used_params_) {
+    result.parameters.push_back(p->info);
+    result.parameters.back().span = p->place;
+  }
+  if (options_.flags_only)
+    for (const Instance* m : modules_) result.flags.push_back({m->path, m->cls->name.str(), m->flags});
   result.ok = diag_.error_count() == errors_before_;
   return result;
 }
@@ -83,6 +85,9 @@ void Interpreter::evaluate_network(Unit& main) {
     apply_directives(network);
   }
   name_network();
+  std::size_t errors = diag_.error_count();
+  set_all_flags();
+  if (options_.flags_only || diag_.error_count() != errors) return;
   auto it = network_class_.functions.find(Symbol("main"));
   if (it == network_class_.functions.end()) {
     report(Diag::no_main, main.network->span);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compiler/eval/backend.h"
+#include "compiler/eval/flags.h"
 #include "compiler/eval/value.h"
 #include "compiler/syntax/ast.h"
 #include "compiler/syntax/ast_image.h"
@@ -78,6 +79,7 @@ struct ParamState {
   Parameter info;
   Instance* owner = nullptr;
   std::vector<Value> transforms;
+  Span place;    // in the user's files, once used
   Tensor raw;    // once used
   Tensor shown;  // after the transforms
 };
@@ -111,8 +113,14 @@ struct Instance {
   };
   std::vector<Directive> directives;
 
+  // Once the network has its names; empty for an instance that is not in it.
+  std::vector<FlagState> flags;
+  std::vector<FlagLock> locks;
+
   const Member* find(Symbol name) const;
   void set(Member member);
+  FlagState* flag(Symbol name);
+  const FlagLock* lock(Symbol flag) const;
 };
 
 }  // namespace rcn

@@ -39,7 +39,7 @@ Interpreter::Flow Interpreter::exec(Stmt& s) {
     }
     case StmtKind::param: declare_param(as<ParamStmt>(s)); break;
     case StmtKind::flag: declare_flag(as<FlagStmt>(s)); break;
-    case StmtKind::mode: no_control_flow(s.span, "`mode` blocks");
+    case StmtKind::mode: declare_mode(as<ModeStmt>(s)); break;
     case StmtKind::mark: exec_mark(as<MarkStmt>(s)); break;
     case StmtKind::stack: exec_stack(as<StackStmt>(s)); break;
     case StmtKind::if_: return exec_if(as<IfStmt>(s));
@@ -63,6 +63,7 @@ Interpreter::Flow Interpreter::exec(Stmt& s) {
 void Interpreter::no_control_flow(Span span, std::string what) { fail(Diag::no_control_flow, span, {std::move(what)}); }
 
 void Interpreter::exec_assign(const AssignStmt& s) {
+  if (frame().kind == FrameKind::mode) return exec_flag_setting(s);
   std::string name = s.target->items.empty() && s.target->name ? s.target->name.str() : std::string();
   Restore<std::string> dim_name(dim_name_, name);
   Value value = eval_named(*s.value, name);
@@ -95,7 +96,6 @@ const std::vector<Value>& Interpreter::unpacked(const Target& target, const Valu
 }
 
 void Interpreter::bind(const Target& target, const Value& value, Span value_span, bool weak) {
-  if (target.flag_owner) no_control_flow(target.span, "setting a mode flag");
   if (target.items.empty()) {
     if (target.name) assign(target.name, value, target.span, weak);
     return;
@@ -122,7 +122,8 @@ void Interpreter::assign(Symbol name, const Value& value, Span span, bool weak) 
       f.self->set(std::move(member));
       break;
     }
-    case FrameKind::function: {
+    case FrameKind::function:
+    case FrameKind::mode: {
       if (Value* old = f.scope->find(name)) {
         *old = value;
       } else {
@@ -155,7 +156,7 @@ void Interpreter::check_state(Symbol name, Span span) {
 
 void Interpreter::poison(const Target& target) {
   if (target.items.empty()) {
-    if (target.name && !target.flag_owner) assign(target.name, Poison{}, target.span);
+    if (target.name && !target.flag_owner && frame().kind != FrameKind::mode) assign(target.name, Poison{}, target.span);
     return;
   }
   for (const Target& item : target.items) poison(item);

@@ -50,6 +50,9 @@ std::string kind_text(const Value& value) {
     std::string operator()(DType t) { return "the dtype `" + std::string(to_string(t)) + "`"; }
     std::string operator()(TypeName t) { return "the type `" + std::string(to_string(t)) + "`"; }
     std::string operator()(const std::shared_ptr<const Initializer>&) { return "an initializer"; }
+    std::string operator()(const FlagSetting& s) {
+      return s.locked ? "a locked setting" : "`" + std::string(to_string(s.value)) + "`";
+    }
   };
   return std::visit(Visitor{}, value.data());
 }

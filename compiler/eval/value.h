@@ -14,6 +14,7 @@
 #include "compiler/base/symbol.h"
 #include "compiler/dims/dim.h"
 #include "compiler/dims/type.h"
+#include "compiler/eval/flags.h"
 
 namespace rcn {
 
@@ -66,7 +67,7 @@ class Value {
   using Data = std::variant<Poison, None, bool, std::int64_t, double, std::shared_ptr<const std::string>,
                             std::shared_ptr<const List>, std::shared_ptr<const Tuple>, std::shared_ptr<const Record>, Dim,
                             Tensor, std::shared_ptr<const Function>, const ModuleClass*, Instance*, const Namespace*,
-                            DType, TypeName, std::shared_ptr<const Initializer>>;
+                            DType, TypeName, std::shared_ptr<const Initializer>, FlagSetting>;
 
   Value() : data_(Poison{}) {}
   Value(Poison) : data_(Poison{}) {}
@@ -89,6 +90,7 @@ class Value {
   Value(const Namespace* v) : data_(v) {}
   Value(DType v) : data_(v) {}
   Value(TypeName v) : data_(v) {}
+  Value(FlagSetting v) : data_(v) {}
   Value(Initializer v) : data_(std::make_shared<const Initializer>(std::move(v))) {}
 
   template <class T>

@@ -1,5 +1,7 @@
 #include "compiler/sema/modules.h"
 
+#include <algorithm>
+
 namespace rcn {
 
 using namespace ast;
@@ -68,6 +70,24 @@ std::vector<std::string> ModuleLookup::names(const ModuleRef& m) const {
   for (auto& [name, d] : m.file->declared.items())
     if (d.kind != NameKind::import && d.kind != NameKind::imported && !is_private_name(name))
       result.push_back(name.str());
+  return result;
+}
+
+std::vector<std::string> ModuleLookup::flags() const {
+  std::vector<std::string> result{"train", "search"};
+  auto add = [&](const FileNames& file, ast::Stmt* module) {
+    auto names = file.modules.find(module);
+    if (names == file.modules.end()) return;
+    for (auto& [name, d] : names->second->members.items())
+      if (d.kind == NameKind::flag && std::find(result.begin(), result.end(), name.str()) == result.end()) result.push_back(name.str());
+  };
+  for (const FileNames& file : files_) {
+    add(file, file.network);
+    for (auto& [name, d] : file.declared.items())
+      if (d.kind == NameKind::module) add(file, d.statement);
+  }
+  for (std::string& name : stdlib_.flags())
+    if (std::find(result.begin(), result.end(), name) == result.end()) result.push_back(std::move(name));
   return result;
 }
 

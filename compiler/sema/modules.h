@@ -37,6 +37,7 @@ class ModuleLookup {
 
   bool has_name(const ModuleRef& m, Symbol name) const;
   std::vector<std::string> names(const ModuleRef& m) const;  // public ones
+  std::vector<std::string> flags() const;  // `train`, `search`, and those that any module declares
   std::string shown(const ModuleRef& m) const;
   const StdlibNames& stdlib() const { return stdlib_; }
 

@@ -1,5 +1,6 @@
 #include "compiler/sema/resolve.h"
 
+#include <algorithm>
 #include <string>
 #include <unordered_set>
 
@@ -108,7 +109,7 @@ class Resolver {
       case StmtKind::assign:
         expr(*as<AssignStmt>(s).value);
         type(as<AssignStmt>(s).type);
-        target(*as<AssignStmt>(s).target);
+        target(*as<AssignStmt>(s).target, as<AssignStmt>(s).type == nullptr);
         break;
       case StmtKind::update: {
         auto& u = as<UpdateStmt>(s);
@@ -141,27 +142,24 @@ class Resolver {
     scopes_.pop();
   }
 
-  void target(const Target& t) {
-    for (const Target& item : t.items) target(item);
-    if (t.flag_owner != nullptr) {
-      expr(*t.flag_owner);
-      return;
-    }
-    if (in_mode_ && t.name) mode_flag(t);
+  // `flag`: in a mode it can be a setting; what cannot was reported.
+  void target(const Target& t, bool flag) {
+    for (const Target& item : t.items) target(item, false);
+    if (t.flag_owner != nullptr) expr(*t.flag_owner);
+    if (in_mode_ && flag && t.name) mode_flag(t);
   }
 
+  // Which module has the flag is known when the instances are.
   void mode_flag(const Target& t) {
-    const Declared* d = scopes_.module != nullptr ? scopes_.module->members.find(t.name) : nullptr;
-    if (t.name.str() == "train" || t.name.str() == "search" || (d != nullptr && d->kind == NameKind::flag)) return;
-    std::vector<std::string> flags{"train", "search"};
-    if (scopes_.module != nullptr)
-      for (auto& [name, member] : scopes_.module->members.items())
-        if (member.kind == NameKind::flag) flags.push_back(name.str());
-    auto report = diagnostics_.report(Diag::no_such_flag, t.span, {t.name.str()});
+    if (t.name.str() == "train" || t.name.str() == "search" || file_.open) return;
+    std::vector<std::string> flags = lookup_.flags();
+    if (std::find(flags.begin(), flags.end(), t.name.str()) != flags.end()) return;
+    auto length = static_cast<std::uint32_t>(t.name.str().size());
+    auto report = diagnostics_.report(Diag::no_such_flag, {t.span.file, t.span.end - length, t.span.end}, {t.name.str()});
     if (std::vector<std::string> near = nearest_names(t.name.str(), flags); !near.empty())
       report.help(Diag::help_did_you_mean, {quoted_list(near)});
     else
-      report.help(Diag::help_text, {"the flags of the network are " + quoted_list(flags, "and")});
+      report.help(Diag::help_text, {"the flags are " + quoted_list(flags, "and")});
   }
 
   void module(Stmt& s, std::span<Param> params, Block body) {

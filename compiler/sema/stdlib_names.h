@@ -18,6 +18,7 @@ class StdlibNames {
   virtual std::vector<std::string> names(std::string_view module) const = 0;
   // The parameters of a function, operation or class that a call may name; nothing where they are not known.
   virtual std::optional<std::vector<std::string>> parameters(std::string_view module, std::string_view name) const = 0;
+  virtual std::vector<std::string> flags() const = 0;  // mode flags that its classes declare
 };
 
 }  // namespace rcn

@@ -13,7 +13,7 @@ std::string compile_once(const rcn::Options& options, const std::string& path) {
   rcn::Messages messages;
   rcn::Session session(options, messages);
   std::string text;
-  if (rcn::load(session, path)) text = rcn::compile(session);
+  if (rcn::load(session, path)) text = rcn::compile(session).text;
   require(text.empty() == session.failed(), "a text and errors, or neither");
   return text;
 }

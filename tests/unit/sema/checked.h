@@ -33,6 +33,8 @@ class FakeStdlib : public StdlibNames {
     return {};
   }
 
+  std::vector<std::string> flags() const override { return {"freeze"}; }
+
  private:
   bool all_;
 };

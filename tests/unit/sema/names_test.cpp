@@ -298,6 +298,7 @@ TEST_CASE("modes") {
       "        train = dynamic\n"
       "        fsat = true\n"
       "        fast = true\n"
+      "        lin.freeze = true\n"
       "        lin.train = locked(false)\n"
       "        for l in layers[:1] { l.train = false }\n"
       "        other.train = false\n"
@@ -309,17 +310,17 @@ TEST_CASE("modes") {
       "    fn main() { }\n"
       "}",
 
-      "m.rcn:8:9: error: the network has no flag `fsat` [E0242]\n"
+      "m.rcn:8:9: error: no module declares a flag `fsat` [E0242]\n"
       "help: did you mean `fast`?\n"
-      "m.rcn:12:9: error: unknown name `other` [E0232]\n"
-      "m.rcn:13:9: error: the network has no flag `x` [E0242]\n"
-      "help: the flags of the network are `train`, `search` and `fast`\n"
-      "m.rcn:14:9: error: this does not stand in a `mode` [E0216]\n"
-      "help: a `mode` holds `if`, `for` and `m.flag = value`\n"
-      "m.rcn:14:19: error: a type stands after a single name only [E0218]\n"
-      "help: assign first and give each its type in a line of its own\n"
+      "m.rcn:13:9: error: unknown name `other` [E0232]\n"
+      "m.rcn:14:9: error: no module declares a flag `x` [E0242]\n"
+      "help: the flags are `train`, `search`, `fast` and `freeze`\n"
       "m.rcn:15:9: error: this does not stand in a `mode` [E0216]\n"
       "help: a `mode` holds `if`, `for` and `m.flag = value`\n"
+      "m.rcn:15:19: error: a type stands after a single name only [E0218]\n"
+      "help: assign first and give each its type in a line of its own\n"
       "m.rcn:16:9: error: this does not stand in a `mode` [E0216]\n"
+      "help: a `mode` holds `if`, `for` and `m.flag = value`\n"
+      "m.rcn:17:9: error: this does not stand in a `mode` [E0216]\n"
       "help: a `mode` holds `if`, `for` and `m.flag = value`\n");
 }
