@@ -321,7 +321,7 @@ Value Interpreter::call_sequential(Instance& instance, CallArgs& args) {
     ~Leave() { backend.leave_scope(); }
   };
   backend_->enter_scope(scope, at_root);
-  Leave leave{backend_};
+  Leave leave{*backend_};
   Restore<Instance*> flags(frame_->flags, &instance);
   Value x = args.positional[0];
   for (const Member& child : instance.members) {

@@ -83,6 +83,25 @@ class GraphBackend final : public Backend {
   LayerRef expanded(const GraphTensor& tensor, const std::vector<Dim>& wanted, const std::string& base, Span span);
 
   // ---- dicts in layers (graph_regions.cpp)
+  // Leaves the dicts and masks that a body was in when it failed.
+  class Unwind {
+   public:
+    explicit Unwind(GraphBackend& backend)
+        : backend_(backend), open_(backend.open_.size()), scopes_(backend.scopes_.size()), masks_(backend.masks_.size()), joined_(backend.joined_) {}
+    ~Unwind() {
+      while (backend_.open_.size() > open_) backend_.open_.pop_back();
+      while (backend_.scopes_.size() > scopes_) backend_.scopes_.pop_back();
+      while (backend_.masks_.size() > masks_) backend_.masks_.pop_back();
+      backend_.joined_ = joined_;
+    }
+    Unwind(const Unwind&) = delete;
+    Unwind& operator=(const Unwind&) = delete;
+
+   private:
+    GraphBackend& backend_;
+    std::size_t open_, scopes_, masks_;
+    std::unordered_map<Dim, Dim>* joined_;
+  };
   Open& open_region(bool loop);
   const Region* close_region();
   LayerRef imported(const LayerRef& ref, std::size_t open);

@@ -111,6 +111,7 @@ std::string part_name(const std::string& name) {
 }  // namespace
 
 LoopResult GraphBackend::loop(const LoopSpec& spec, const LoopBody& body) {
+  Unwind unwind(*this);
   const std::size_t outer = open_.size() - 1;
   const bool nested = in_loop();
   OptionDict options;
@@ -334,6 +335,7 @@ LoopResult GraphBackend::loop(const LoopSpec& spec, const LoopBody& body) {
 // ---- branches
 
 std::vector<Tensor> GraphBackend::cond(const CondSpec& spec, const CondBranch& then, const CondBranch& otherwise) {
+  Unwind unwind(*this);
   const GraphTensor& flag = graph_tensor(spec.condition);
   LayerRef condition = guarded(flag, spec.span);
   const CondBranch* bodies[2] = {&then, &otherwise};
@@ -483,6 +485,7 @@ LayerRef GraphBackend::guarded(const GraphTensor& tensor, Span span) {
 }
 
 std::vector<Tensor> GraphBackend::masked(const MaskedSpec& spec, const CondBranch& body) {
+  Unwind unwind(*this);
   const GraphTensor& given = graph_tensor(spec.mask);
   LayerRef mask = expanded(given, given.missing, "mask_expanded", spec.span);
   TensorType type = given.type;
