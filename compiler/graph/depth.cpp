@@ -28,7 +28,7 @@ Depths measure_depths(const Graph& graph, const LiveLayers& layers) {
   depths.longest.resize(graph.regions.size(), 0);
 
   for (const Layer* layer : layers.all()) {
-    std::size_t own = 1, body = 0;
+    std::size_t own = layer->builtin ? 0 : 1, body = 0;
     for (const auto& [key, value] : layer->options) {
       own += nested_layers(value);
       for_each_layer(value, [&](const LayerRef& ref) {

@@ -48,7 +48,9 @@ const Region* deep_body(const Graph& graph, const LiveLayers& layers);
 
 // What is wrong with the graph, naming `pass`; empty when it is legal:
 // - every layer refers only to earlier layers, but for values of the step before in a loop that it is in
-// - it refers to layers of its own dict, of those around it, or to what an owner in one of these hands out
+// - it refers to layers of its own dict, of those around it, or to what an owner in one of these hands out: only the
+//   `output` where the owner is in a loop, or is a loop that is not in the network's own dict (RETURNN finds no other)
+// - the step before is that of the innermost loop (RETURNN does not find that of a loop around it)
 // - every region belongs to the one layer that has it in an option, stands before it, and has an `output`
 // - names are unique in their dict, non-empty and nothing special to RETURNN (once given)
 // - classes are set, no option is given twice, dims are not null

@@ -110,20 +110,32 @@ class Verifier {
     }
   }
 
+  static bool is_loop(const Region* region) { return region->owner && region->owner->cls == "rec"; }
+
+  // Whether `region`, or one between it and `end`, is the body of a loop.
+  static bool in_loop(const Region* region, const Region* end) {
+    for (; region != end; region = region->parent)
+      if (is_loop(region)) return true;
+    return false;
+  }
+
   std::string reference_fault(const Layer& layer, const LayerRef& ref) const {
     if (!ref.layer) return "no layer";
     if (!is_live(ref.layer)) return "a layer that is not before it";
     const Region* region = ref.layer->region;
     bool encloses = levels_out(layer.region, region).has_value();
     if (ref.kind == RefKind::previous) {
-      bool in_loop = encloses && region->owner && region->owner->cls == "rec";
-      if (!in_loop) return "the step before of a layer that is not in a loop around it";
+      if (!encloses || !is_loop(region)) return "the step before of a layer that is not in a loop around it";
+      if (in_loop(layer.region, region)) return "the step before of a loop around the loop that it is in";
       return ref.layer->builtin ? "the step before of a layer that is built in" : "";
     }
     if (!encloses) {
       if (!levels_out(layer.region, region->parent)) return "a layer of a dict that it is not in, nor next to";
       if (!region->owner || region->owner->id >= layer.id) return "a layer of a dict that is not before it";
       if (!ref.sub.empty()) return "a part of a layer of another dict";
+      bool only_output = in_loop(region->parent, nullptr) || (is_loop(region) && region->parent->parent);
+      if (ref.kind == RefKind::value && only_output && ref.layer->name != "output")
+        return "a layer that its dict cannot hand out, as it stands in another dict";
       return namesake_fault(*ref.layer);
     }
     return ref.layer->id >= layer.id ? "a layer that is not before it" : "";

@@ -57,7 +57,7 @@ def normal(value):
 
 
 # The dims of dynamic size besides the first input's, in the axes after the batch.
-OTHER_LENGTHS = {("ctc", "classes"), ("inputs", "other"), ("inputs", "channels_first")}
+OTHER_LENGTHS = {("ctc", "classes"), ("nested", "memory"), ("inputs", "other"), ("inputs", "channels_first")}
 
 
 def inputs_of(model, network):
@@ -136,6 +136,115 @@ class FormsTest(unittest.TestCase):
         wrong = (outputs["output"].argmax(-1) != inputs["classes"]) & valid
         numpy.testing.assert_allclose(losses["fer"], [wrong.sum()], rtol=1e-5)
         self.assertTrue(all(numpy.abs(g).max() > 0 for g in gradients.values()))
+
+
+def set_optimize(value, optimize):
+    """In all loops."""
+    if isinstance(value, dict):
+        if value.get("class") == "rec":
+            value["optimize_move_layers_out"] = optimize
+        for item in value.values():
+            set_optimize(item, optimize)
+
+
+class LoopsTest(unittest.TestCase):
+    """Dicts in layers: loops and branches."""
+
+    def run_model(self, model, form, optimize):
+        config = config_in_form(model, form)
+        set_optimize(config.typed_dict["network"], optimize)
+        network = Network(config)
+        inputs, lengths = inputs_of(model, network)
+        return inputs, lengths, network.run(inputs, lengths)[0]
+
+    def check(self, model, reference):
+        for form in ("python", "json"):
+            for optimize in (True, False):
+                with self.subTest(model=model, form=form, optimize=optimize):
+                    inputs, lengths, outputs = self.run_model(model, form, optimize)
+                    for name, expected in reference(inputs, lengths).items():
+                        numpy.testing.assert_allclose(outputs[name], expected, rtol=1e-5, atol=1e-5, err_msg=name)
+
+    def test_loops(self):
+        def reference(inputs, lengths):
+            valid = (numpy.arange(7)[None] < numpy.array(lengths["data"])[:, None])[..., None]
+            sums = numpy.cumsum(inputs["data"] * valid, axis=1)
+            output = 2.0 * sums + sums[:, -1:]
+            return {"sums": sums * valid, "doubled": 2.0 * sums * valid, "output": output * valid}
+
+        self.check("loops", reference)
+
+    def test_nested(self):
+        def reference(inputs, lengths):
+            output = numpy.zeros_like(inputs["data"])
+            for b, (frames, steps) in enumerate(zip(lengths["data"], lengths["memory"])):
+                h = numpy.zeros(9)
+                for t in range(frames):
+                    g, total = inputs["data"][b, t], 0.0
+                    for s in range(steps):
+                        g = inputs["memory"][b, s] + 0.5 * g + 0.25 * h + 0.1 * t
+                        total = total + g
+                    x = inputs["data"][b, t]
+                    first, second = (total - 0.5 * h, x) if t % 2 == 0 else (x, total)
+                    h = numpy.tanh(0.1 * (first + 2.0 * second))
+                    output[b, t] = h
+            return {"output": output}
+
+        self.check("nested", reference)
+
+    def test_branches(self):
+        def reference(inputs, lengths):
+            valid = (numpy.arange(7)[None] < numpy.array(lengths["data"])[:, None])[..., None]
+            return {"output": 3.0 * inputs["data"] * valid, "second": 2.0 * inputs["data"] * valid}
+
+        self.check("branches", reference)
+
+    def test_forms(self):
+        for model in ("loops", "nested", "branches"):
+            python = values_of(config_of(emit(model, "python")))
+            self.assertEqual(values_of(config_of(emit(model, "json"), emit("loader"))), python)
+            parts = [emit(model, "python", part) for part in ("dims", "extern", "net")]
+            self.assertEqual(values_of(config_of(*parts)), python)
+            network = config_of(emit(model, "python", "sorted")).typed_dict["network"]
+            self.assertSorted(network)
+
+    def assertSorted(self, value):
+        if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+            self.assertEqual(list(value), sorted(value))
+            for item in value.values():
+                self.assertSorted(item)
+
+    def test_deep(self):
+        with recursion_limit(1000):
+            self.assertNotIn(".order", emit("deep-60-50", "python"))
+            Network(config_of(emit("deep-60-50", "python")))
+            text = emit("deep-150-50", "python")
+            self.assertIn(".order", text)
+            Network(config_of(text))
+            Network(config_of(emit("deep-300-150", "python")))
+            self.assertEqual(sys.getrecursionlimit(), 1000)
+            with self.assertRaises(RecursionError):
+                Network(config_of(text[: text.index('    ".order"')] + "}\n"))
+
+    def test_deep_body(self):
+        self.assertNotIn("setrecursionlimit", emit("deep-10-180", "python"))
+        text = emit("deep-130-300", "python")
+        with recursion_limit(1000):
+            config = config_of(text)
+            self.assertEqual(sys.getrecursionlimit(), 100000)
+            Network(config)
+            names = set(config.typed_dict)
+        with recursion_limit(1000):
+            config = config_of(emit("deep-130-300", "json"), emit("loader"))
+            self.assertEqual(sys.getrecursionlimit(), 100000)
+            Network(config)
+            self.assertFalse({name for name in set(config.typed_dict) - names if not name.startswith("__")})
+        with recursion_limit(1000):
+            load_config(emit("deep-130-300", "json"))
+            self.assertEqual(sys.getrecursionlimit(), 100000)
+        with recursion_limit(1000):
+            with self.assertRaises(RecursionError):
+                Network(config_of(text.replace("sys.setrecursionlimit", "str")))
 
 
 class ConfigTest(unittest.TestCase):

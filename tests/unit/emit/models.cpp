@@ -52,10 +52,15 @@ const NameScope* Model::scope(const std::string& path) {
 }
 
 // Each layer comes from a source line of its own.
-Layer& Model::place(const std::string& path, std::string cls, OptionDict options, TensorType type) {
+Span Model::next_line() {
   if (!file_) file_ = sources.add("/some/where/model.rcn", std::string(1000, '\n'));
   Span span{file_, line_, line_};
   ++line_;
+  return span;
+}
+
+Layer& Model::place(const std::string& path, std::string cls, OptionDict options, TensorType type) {
+  Span span = next_line();
   std::size_t dot = path.rfind('.');
   const NameScope* owner = dot == std::string::npos ? graph.root_scope() : scope(path.substr(0, dot));
   return graph.add(std::move(cls), std::move(options), std::move(type), owner,
@@ -71,6 +76,36 @@ const Layer* Model::mark(const std::string& name, std::string cls, OptionDict op
   layer.name = name;
   layer.fixed_name = layer.root = true;
   return &layer;
+}
+
+const Layer* Model::inner(const Region& region, const std::string& base, std::string cls, OptionDict options,
+                          TensorType type) {
+  return &graph.add(std::move(cls), std::move(options), std::move(type), region.scope, base, next_line(), &region);
+}
+
+const Layer* Model::named(const Region& region, const std::string& name, std::string cls, OptionDict options,
+                          TensorType type) {
+  Layer& layer =
+      graph.add(std::move(cls), std::move(options), std::move(type), region.scope, name, next_line(), &region);
+  layer.name = name;
+  layer.fixed_name = true;
+  layer.root = name == "output" || name == "end";
+  return &layer;
+}
+
+const Layer* Model::builtin(const Region& region, const std::string& name, TensorType type) {
+  Layer& layer = graph.add("", {}, std::move(type), region.scope, name, {}, &region);
+  layer.name = name;
+  layer.fixed_name = layer.builtin = true;
+  return &layer;
+}
+
+const Layer* Model::loop(const Region* parent, const std::string& base, Region& body, Dim axis, TensorType type) {
+  const Layer* layer =
+      inner(*parent, base, "rec",
+            {{"from", OptionList{}}, {"axis", axis}, {"name_scope", ""}, {"unit", RegionRef{&body}}}, std::move(type));
+  body.owner = layer;
+  return layer;
 }
 
 const Layer* Model::variable(const std::string& path, std::vector<Dim> type_dims) {
@@ -374,6 +409,163 @@ void chain(Model& m, int length) {
   m.mark("output", "copy", {{"from", x}}, x->type);
 }
 
+const Layer* zeros(Model& m, Dim feature) {
+  return m.add("zeros", "constant", {{"value", 0.0}, {"shape", OptionList{m.dims.batch(), feature}}},
+               {{m.dims.batch(), feature}});
+}
+
+const Layer* index(Model& m, const Region& region) { return m.builtin(region, ":i", {{}, DType::int32}); }
+
+const Layer* frame(Model& m, const Region& region, const Layer* x, Dim axis, const Layer* i) {
+  return m.inner(region, "frame", "gather", {{"from", x}, {"axis", axis}, {"position", i}}, {without(x->type, axis)});
+}
+
+void loops(Model& m) {
+  Dim time = m.dynamic("time"), input = m.feature("input", 9), batch = m.dims.batch();
+  const Layer* x = m.data("data", {batch, time, input});
+  TensorType state{{batch, input}}, stacked{{time, batch, input}};
+  const Region* root = m.graph.root_region();
+
+  const Layer* h0 = zeros(m, input);
+  Region& body = m.graph.add_region(root);
+  const Layer* x_t = frame(m, body, x, time, index(m, body));
+  const Layer* h = m.named(body, "h", "combine", {}, state);
+  m.graph.layers[h->id].options = {{"kind", "add"},
+                                   {"from", OptionList{x_t, LayerRef{h, "", RefKind::previous}}},
+                                   {"initial_output", h0},
+                                   {"need_last", true}};
+  const Layer* twice =
+      m.named(body, "twice", "eval", {{"from", h}, {"eval", "source(0) * 2.0"}, {"is_output_layer", true}}, state);
+  m.inner(body, "unused", "copy", {{"from", h}}, state);
+  m.named(body, "output", "copy", {{"from", h}}, state);
+  const Layer* loop = m.loop(root, "loop", body, time, stacked);
+  const Layer* last = m.add("last", "rec_last_output",
+                            {{"rec_layer", loop}, {"sub_layer_name", LayerRef{h, "", RefKind::name}}}, state);
+
+  Region& second = m.graph.add_region(root);
+  const Layer* y_t =
+      m.inner(second, "frame", "gather", {{"from", twice}, {"axis", time}, {"position", index(m, second)}}, state);
+  m.named(second, "output", "combine", {{"kind", "add"}, {"from", OptionList{y_t, last}}}, state);
+  const Layer* other = m.loop(root, "loop", second, time, stacked);
+
+  m.mark("sums", "copy", {{"from", loop}, {"is_output_layer", true}}, stacked);
+  m.mark("doubled", "copy", {{"from", twice}, {"is_output_layer", true}}, stacked);
+  m.mark("output", "copy", {{"from", other}}, stacked);
+}
+
+Option branch(const Region& region) {
+  return OptionDict{{"class", "subnetwork"}, {"from", OptionList{}}, {"subnetwork", RegionRef{&region}}};
+}
+
+const Layer* cond(Model& m, const Region& parent, const Layer* condition, Region& yes, Region& no, TensorType type) {
+  yes.owner = no.owner = m.inner(parent, "if", "cond",
+                                 {{"from", OptionList{}},
+                                  {"condition", condition},
+                                  {"name_scope", ""},
+                                  {"true_layer", branch(yes)},
+                                  {"false_layer", branch(no)}},
+                                 std::move(type));
+  return yes.owner;
+}
+
+// In a loop, RETURNN finds neither a second value that a loop or cond hands out nor, in a loop, a value of the loop
+// around from the step before: they are joined and split, and copied.
+void nested(Model& m) {
+  Dim time = m.dynamic("time"), steps = m.dynamic("steps"), input = m.feature("input", 9), batch = m.dims.batch();
+  Dim both = m.times(input, 2);
+  const Layer* x = m.data("data", {batch, time, input});
+  const Layer* memory = m.data("memory", {batch, steps, input});
+  TensorType state{{batch, input}}, stacked{{time, batch, input}}, joined{{batch, both}};
+  const Region* root = m.graph.root_region();
+
+  const Layer* h0 = zeros(m, input);
+  Region& body = m.graph.add_region(root);
+  const Layer* i = index(m, body);
+  const Layer* x_t = frame(m, body, x, time, i);
+  // These read the state `h`, which is made below.
+  Layer& before = const_cast<Layer&>(*m.inner(body, "before", "copy", {}, state));
+
+  Region& inside = m.graph.add_region(&body);
+  const Layer* s = frame(m, inside, memory, steps, index(m, inside));
+  Layer& g = const_cast<Layer&>(*m.named(inside, "g", "eval", {}, state));
+  g.options = {{"from", OptionList{s, LayerRef{&g, "", RefKind::previous}, &before, i}},
+               {"eval", "source(0) + 0.5 * source(1) + 0.25 * source(2) + 0.1 * tf.cast(source(3), tf.float32)"},
+               {"initial_output", x_t}};
+  m.named(inside, "output", "copy", {{"from", &g}}, state);
+  const Layer* inner = m.loop(&body, "inner", inside, steps, {{steps, batch, input}});
+  const Layer* sum =
+      m.inner(body, "sum", "reduce", {{"mode", "sum"}, {"from", inner}, {"axis", OptionList{steps}}}, state);
+
+  const Layer* even = m.inner(body, "even", "eval",
+                              {{"from", i},
+                               {"eval", "tf.equal(source(0) % 2, 0)"},
+                               {"out_type", OptionDict{{"dtype", "bool"}, {"sparse_dim", Option()}}}},
+                              {{}, DType::bool_});
+  auto join = [&](const Region& region, const Layer* first, const Layer* second) {
+    m.named(region, "output", "concat",
+            {{"from", OptionList{OptionTuple{{first, input}}, OptionTuple{{second, input}}}}, {"out_dim", both}},
+            joined);
+  };
+  Region &yes = m.graph.add_region(&body), &no = m.graph.add_region(&body);
+  Layer& less = const_cast<Layer&>(*m.inner(yes, "less", "eval", {}, state));
+  join(yes, &less, x_t);
+  join(no, x_t, sum);
+  const Layer* parts = m.inner(
+      body, "split", "split",
+      {{"from", cond(m, body, even, yes, no, joined)}, {"axis", both}, {"out_dims", OptionList{input, input}}}, joined);
+  const Layer* h = m.named(body, "h", "eval",
+                           {{"from", OptionList{LayerRef{parts, "0"}, LayerRef{parts, "1"}}},
+                            {"eval", "tf.tanh(0.1 * (source(0) + 2.0 * source(1)))"},
+                            {"initial_output", h0}},
+                           state);
+  const LayerRef old{h, "", RefKind::previous};
+  before.options = {{"from", old}};
+  less.options = {{"from", OptionList{sum, old}}, {"eval", "source(0) - 0.5 * source(1)"}};
+  m.named(body, "output", "copy", {{"from", h}}, state);
+  m.mark("output", "copy", {{"from", m.loop(root, "loop", body, time, stacked)}}, stacked);
+}
+
+void branches(Model& m) {
+  Dim time = m.dynamic("time"), input = m.feature("input", 9), batch = m.dims.batch();
+  const Layer* x = m.data("data", {batch, time, input});
+  TensorType type = x->type;
+  const Region& root = *m.graph.root_region();
+  const Layer* one = m.add("one", "constant", {{"value", 1}, {"dtype", "int32"}}, {{}, DType::int32});
+  const Layer* yes_or_no =
+      m.add("positive", "compare", {{"from", one}, {"kind", "greater"}, {"value", 0}}, {{}, DType::bool_});
+
+  Region &yes = m.graph.add_region(&root), &no = m.graph.add_region(&root);
+  Region& body = m.graph.add_region(&yes);
+  m.named(body, "output", "copy", {{"from", frame(m, body, x, time, index(m, body))}}, {{batch, input}});
+  const Layer* loop = m.loop(&yes, "loop", body, time, type);
+  const Layer* twice = m.inner(yes, "twice", "eval", {{"from", loop}, {"eval", "source(0) * 2.0"}}, type);
+  Region &yes_yes = m.graph.add_region(&yes), &yes_no = m.graph.add_region(&yes);
+  m.named(yes_yes, "output", "copy", {{"from", twice}}, type);
+  const Layer* part = m.named(yes_yes, "part", "copy", {{"from", loop}, {"is_output_layer", true}}, type);
+  m.named(yes_no, "output", "copy", {{"from", x}}, type);
+  m.named(yes_no, "part", "copy", {{"from", x}, {"is_output_layer", true}}, type);
+  const Layer* inner = cond(m, yes, yes_or_no, yes_yes, yes_no, type);
+  m.named(yes, "output", "combine", {{"kind", "add"}, {"from", OptionList{inner, part}}}, type);
+  const Layer* second = m.named(yes, "second", "copy", {{"from", twice}, {"is_output_layer", true}}, type);
+  m.named(no, "output", "copy", {{"from", x}}, type);
+  m.named(no, "second", "copy", {{"from", x}, {"is_output_layer", true}}, type);
+  const Layer* outer = cond(m, root, yes_or_no, yes, no, type);
+  m.mark("second", "copy", {{"from", second}, {"is_output_layer", true}}, type);
+  m.mark("output", "copy", {{"from", outer}}, type);
+}
+
+void deep(Model& m, int below, int inside) {
+  Dim time = m.dynamic("time"), input = m.feature("input", 9);
+  const Layer* x = m.data("data", {m.dims.batch(), time, input});
+  for (int i = 0; i < below; ++i) x = m.add("add", "eval", {{"from", x}, {"eval", "source(0) + 0.5"}}, x->type);
+  TensorType type{{m.dims.batch(), input}};
+  Region& body = m.graph.add_region(m.graph.root_region());
+  const Layer* y = frame(m, body, x, time, index(m, body));
+  for (int i = 2; i < inside; ++i) y = m.inner(body, "add", "eval", {{"from", y}, {"eval", "source(0) + 0.5"}}, type);
+  m.named(body, "output", "copy", {{"from", y}}, type);
+  m.mark("output", "copy", {{"from", m.loop(m.graph.root_region(), "loop", body, time, x->type)}}, x->type);
+}
+
 void odd(Model& m) {
   Dim time = m.dynamic("time"), time2 = m.dynamic("time"), input = m.feature("input", 9),
       greek = m.feature("größe dim", 3);
@@ -422,8 +614,16 @@ std::unique_ptr<Model> make_model(const std::string& name) {
     inputs(*model);
   else if (name == "odd")
     odd(*model);
+  else if (name == "loops")
+    loops(*model);
+  else if (name == "nested")
+    nested(*model);
+  else if (name == "branches")
+    branches(*model);
   else if (name.starts_with("chain-"))
     chain(*model, std::stoi(name.substr(6)));
+  else if (name.starts_with("deep-"))
+    deep(*model, std::stoi(name.substr(5)), std::stoi(name.substr(name.rfind('-') + 1)));
   else
     return nullptr;
   model->finish();

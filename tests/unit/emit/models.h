@@ -31,6 +31,16 @@ struct Model {
   const Layer* variable(const std::string& path, std::vector<Dim> dims);
   const Layer* linear(const std::string& path, const Layer* x, Dim in, Dim out, Option activation = {});
   const Layer* lstm(const std::string& path, const Layer* x, Dim in, Dim out, Dim time, int direction);
+
+  // Inside of a region: a layer, one that has its name from the start, and RETURNN's own (`:i`).
+  const Layer* inner(const Region& region, const std::string& base, std::string cls, OptionDict options,
+                     TensorType type);
+  const Layer* named(const Region& region, const std::string& name, std::string cls, OptionDict options,
+                     TensorType type);
+  const Layer* builtin(const Region& region, const std::string& name, TensorType type);
+  // The owner of a region: a loop over an axis.
+  const Layer* loop(const Region* parent, const std::string& base, Region& body, Dim axis, TensorType type);
+
   // Cross entropy, frame error and scores of framewise logits, as marks.
   void classify(const Layer* logits, const Layer* targets, Dim classes);
   void finish();
@@ -45,6 +55,7 @@ struct Model {
 
  private:
   const NameScope* scope(const std::string& path);
+  Span next_line();
   Layer& place(const std::string& path, std::string cls, OptionDict options, TensorType type);
   std::vector<std::pair<std::string, const NameScope*>> scopes_;
   FileId file_ = 0;
@@ -52,8 +63,9 @@ struct Model {
 };
 
 // tagger, mlp, hybrid (two BLSTM layers), ctc, shapes (reductions, broadcasts, embeddings), pointwise (norms, switches,
-// constants), inputs (externs of many shapes), chain-N, odd (values of all kinds; no network for RETURNN); null for
-// another name.
+// constants), inputs (externs of many shapes), chain-N, loops (states, two stacked outputs, a last state), nested (a
+// loop and a cond in a loop), branches (a loop and a cond in a branch), deep-N-M (a body of M layers in a row on N at
+// the root), odd (values of all kinds; no network for RETURNN); null for another name.
 std::unique_ptr<Model> make_model(const std::string& name);
 
 }  // namespace rcn::test

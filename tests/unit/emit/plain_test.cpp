@@ -72,6 +72,32 @@ TEST_CASE("plain json: the body of a loop") {
   CHECK(m.refusal() == "plain JSON cannot say `unit` of the `rec` layer `loop`: it is a network of its own");
 }
 
+TEST_CASE("plain json: regions, in one message each") {
+  for (auto [name, count] : {std::pair("loops", 2u), std::pair("nested", 1u)}) {
+    EmitOptions options;
+    options.form = OutputForm::json_plain;
+    DiagnosticSink diagnostics;
+    CHECK(test::make_model(name)->text(options, diagnostics).empty());
+    REQUIRE(diagnostics.size() == count);
+    const Diagnostic& first = diagnostics.items()[0];
+    CHECK(first.span.valid());
+    CHECK(format_message(first.kind, first.args) ==
+          "plain JSON cannot say `unit` of the `rec` layer `loop`: it is a network of its own");
+  }
+}
+
+TEST_CASE("plain json: a body that needs a higher recursion limit") {
+  EmitOptions options;
+  options.form = OutputForm::json_plain;
+  DiagnosticSink diagnostics;
+  CHECK(test::make_model("deep-10-181")->text(options, diagnostics).empty());
+  REQUIRE(diagnostics.size() == 1);
+  const Diagnostic& first = diagnostics.items()[0];
+  CHECK(format_message(first.kind, first.args) ==
+        "plain JSON cannot raise Python's recursion limit, which RETURNN needs for the body of the `rec` layer `loop`: "
+        "it holds chains of more than 180 layers");
+}
+
 TEST_CASE("plain json: implicit dims") {
   Plain m;
   m.copy(m.add("act", "activation", {{"from", m.x}, {"activation", "log_softmax"}}, m.x->type));

@@ -106,9 +106,11 @@ TEST_CASE("layout: what fits stays on one line") {
     return Node::group("[", std::move(items), "]");
   };
   Node tuple = Node::group("(", {Node::leaf("a_rather_long_leaf_in_it")}, ",)");
+  Node short_one = list({"1", "2"}), long_one = list({"long_word", "longer_word"});
+  short_one.comment = "# a";
+  long_one.comment = "# b";
   std::string out;
-  render(Node::group("x = {", {list({"1", "2"}), list({"long_word", "longer_word"}), tuple, list({})}, "}"), 0,
-         {"# a", "# b", "", ""}, style, out);
+  render(Node::group("x = {", {short_one, long_one, tuple, list({})}, "}"), 0, style, out);
   CHECK(out ==
         "x = {\n"
         "  [1, 2],  # a\n"
@@ -123,6 +125,10 @@ TEST_CASE("layout: what fits stays on one line") {
         "}");
   style.trailing_comma = false;
   out.clear();
-  render(list({"a", "b"}), 0, {}, style, out);
+  render(list({"a", "b"}), 0, style, out);
   CHECK(out == "[\n  a,\n  b\n]");
+  out.clear();
+  short_one.broken = true;
+  render(Node::group("[", {Node::group("(", {short_one}, ")")}, "]"), 0, style, out);
+  CHECK(out == "[\n  (\n    [  # a\n      1,\n      2\n    ]\n  )\n]");
 }

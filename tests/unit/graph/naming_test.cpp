@@ -22,7 +22,7 @@ struct Names {
   }
   std::vector<std::string> run() {
     LiveLayers layers;
-    for (Layer& layer : graph.layers) layers.push_back(&layer);
+    for (Layer& layer : graph.layers) layers.root().push_back(&layer);
     assign_names(layers, graph.entries);
     CHECK(verify(graph, layers, "assign_names").empty());
     std::vector<std::string> names;

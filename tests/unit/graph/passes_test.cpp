@@ -8,6 +8,8 @@ using namespace rcn;
 
 namespace {
 
+using List = std::vector<Layer*>;
+
 const Layer* copy(Graph& graph, Option from, std::string cls = "copy") {
   return &graph.add(std::move(cls), {{"from", std::move(from)}}, {}, graph.root_scope(), "x", {});
 }
@@ -28,7 +30,7 @@ LiveLayers chain(Graph& graph, int length) {
 
 std::vector<const Layer*> anchors(const LiveLayers& layers) {
   std::vector<const Layer*> result;
-  for (const Layer* layer : layers)
+  for (const Layer* layer : layers.root())
     if (layer->name.starts_with(".order")) result.push_back(layer);
   return result;
 }
@@ -46,7 +48,7 @@ TEST_CASE("drop_dead keeps what a root needs, in program order") {
   Layer* root = last_as_root(graph);
   const Layer* e = copy(graph, OptionList{a, root});
   last_as_root(graph);
-  CHECK(drop_dead(graph) == LiveLayers{&graph.layers[0], &graph.layers[2], &graph.layers[3], &graph.layers[4]});
+  CHECK(drop_dead(graph).root() == List{&graph.layers[0], &graph.layers[2], &graph.layers[3], &graph.layers[4]});
   CHECK(e == &graph.layers[4]);
 }
 
@@ -60,7 +62,7 @@ TEST_CASE("drop_dead: many roads to one layer") {
     b = c;
   }
   last_as_root(graph);
-  CHECK(drop_dead(graph).size() == 202);
+  CHECK(drop_dead(graph).root().size() == 202);
 }
 
 TEST_CASE("order anchor: none where the chain is short") {
@@ -90,7 +92,7 @@ TEST_CASE("order anchor: about every 25th layer of a long chain") {
   const Layer& anchor = *anchors(layers)[0];
   CHECK(anchor.name == ".order");
   CHECK(anchor.cls == "constant");
-  CHECK(layers.back() == &anchor);
+  CHECK(layers.root().back() == &anchor);
   CHECK(deps(anchor).size() == 12);
   CHECK(verify(graph, layers, "order").empty());
 }
@@ -154,7 +156,7 @@ TEST_CASE("verify finds what is wrong") {
   Graph graph;
   Layer& a = graph.add("copy", {}, {}, graph.root_scope(), "a", {});
   Layer& b = graph.add("copy", {{"from", &a}}, {}, graph.root_scope(), "b", {});
-  LiveLayers layers = {&a, &b};
+  LiveLayers layers = {{{&a, &b}}};
   CHECK(verify(graph, layers, "test").empty());
 
   auto fault = [&](const LiveLayers& live) {
@@ -162,7 +164,7 @@ TEST_CASE("verify finds what is wrong") {
     REQUIRE(faults.size() == 1);
     return faults[0];
   };
-  CHECK(fault({&b}) == "after test: layer 1 `b` (copy) refers in `from` to a layer that is not before it");
+  CHECK(fault({{{&b}}}) == "after test: layer 1 `b` (copy) refers in `from` to a layer that is not before it");
   a.name = "b";
   CHECK(fault(layers) == "after test: layer 1 `b` (copy) has no name");
   b.name = "b";
@@ -177,13 +179,13 @@ TEST_CASE("verify finds what is wrong") {
   a.options = {{"x", 1}, {"x", 2}};
   CHECK(fault(layers) == "after test: layer 0 `b` (copy) has the option `x` twice");
   a.options = {{"x", LayerRef{}}};
-  CHECK(fault(layers) == "after test: layer 0 `b` (copy) refers to no layer in `x`");
+  CHECK(fault(layers) == "after test: layer 0 `b` (copy) refers in `x` to no layer");
   a.options = {};
   a.type.dims = {nullptr};
   CHECK(fault(layers) == "after test: layer 0 `b` (copy) has a null dim in its type");
   a.type.dims = {};
   a.cls = "";
-  CHECK(fault(layers) == "after test: layer 0 `b` (extern) is to have a class or be an extern");
+  CHECK(fault(layers) == "after test: layer 0 `b` (extern) is to have a class, or be an extern or built in");
 }
 
 TEST_CASE("entries of the dict keep layers alive and are verified") {
@@ -192,7 +194,7 @@ TEST_CASE("entries of the dict keep layers alive and are verified") {
   const Layer* b = copy(graph, OptionList{});
   graph.entries = {{"raw", OptionDict{{"from", b}}}};
   LiveLayers layers = drop_dead(graph);
-  CHECK(layers == LiveLayers{&graph.layers[1]});
+  CHECK(layers.root() == List{&graph.layers[1]});
   CHECK(verify(graph, layers, "test").empty());
   graph.entries = {{"raw", a}};
   CHECK(verify(graph, layers, "test") ==
