@@ -33,6 +33,9 @@ struct EagerTensor : TensorData, Named {
 
 const EagerTensor& eager(const Tensor& tensor);
 
+// Why libtorch refused, in one line and our words where memory is the reason.
+std::string torch_reason(const c10::Error& error);
+
 at::ScalarType scalar_type(DType dtype);
 
 // Takes the axes of a tensor by dim, each once; of a dim that occurs twice the first occurrence first.

@@ -77,7 +77,8 @@ struct ModuleClass {
 struct ParamState {
   Parameter info;
   Instance* owner = nullptr;
-  std::vector<Value> transforms;
+  struct Transform { Value function; Span span; };
+  std::vector<Transform> transforms;
   Tensor raw;    // once used
   Tensor shown;  // after the transforms
 };
