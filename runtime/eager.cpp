@@ -1,8 +1,10 @@
 #include "runtime/eager.h"
 
 #include <ostream>
+#include <set>
 #include <unordered_map>
 
+#include "compiler/base/suggest.h"
 #include "runtime/blas.h"
 #include "runtime/eager_backend.h"
 #include "runtime/objective.h"
@@ -22,6 +24,13 @@ struct EagerRun::State {
   EagerBackend backend;
   std::vector<PrintedTensor> printed;
   std::unordered_map<std::string, int> names;
+  struct Glob {
+    std::string option, pattern;
+    bool used;
+  };
+  static constexpr std::size_t kShownNames = 12;
+  std::vector<Glob> globs;     // of --print and --trace
+  std::set<std::string> seen;  // the names of tensors, where globs were given
 
   State(EagerOptions o, const SourceMap& s, DiagnosticSink& d, const DimTable& dims, const DimLengths& known,
         std::ostream& out_stream, std::ostream& err_stream)
@@ -37,10 +46,13 @@ struct EagerRun::State {
     run.train = options.train;
     run.seed = options.seed;
     run.loop_frames = options.loop_frames;
-    if (options.trace || !options.print.empty()) backend.observer = [this](const Produced& p) { observe(p); };
+    for (const std::string& glob : options.print) globs.push_back({"--print", glob, false});
+    if (options.trace) globs.push_back({"--trace", *options.trace, false});
+    if (!globs.empty()) backend.observer = [this](const Produced& p) { observe(p); };
   }
 
   void observe(const Produced& p) {
+    note_name(p.name);
     if (options.trace && glob_match(*options.trace, p.name)) trace.write(p, run.lengths);
     for (const std::string& glob : options.print) {
       if (!glob_match(glob, p.name)) continue;
@@ -59,8 +71,32 @@ struct EagerRun::State {
     }
   }
 
+  void note_name(const std::string& name) {
+    seen.insert(name);
+    for (Glob& g : globs) g.used = g.used || glob_match(g.pattern, name);
+  }
+
+  void check_globs() {
+    for (const MarkedTensor& m : backend.marks())
+      if (!globs.empty()) note_name(m.mark.name);
+    for (const Glob& g : globs) {
+      if (g.used) continue;
+      auto report = sink.report(Diag::eager_glob_fits_nothing, Span{}, {g.option, g.pattern});
+      std::vector<std::string> there(seen.begin(), seen.end());
+      if (std::vector<std::string> near = nearest_names(g.pattern, there); !near.empty()) {
+        report.help(Diag::help_did_you_mean, {quoted_list(near)});
+        continue;
+      }
+      std::string text;
+      for (std::size_t i = 0; i < there.size() && i < kShownNames; ++i) text += (i ? ", `" : "`") + there[i] + "`";
+      report.help(Diag::help_text, {"the tensors are " + text + (there.size() > kShownNames ? ", ..." : "")});
+    }
+  }
+
   int finish() {
     if (sink.has_errors() || !params.check(sink)) return 1;
+    check_globs();
+    if (sink.has_errors()) return 1;
     for (const MarkedTensor& m : backend.marks())
       for (const std::string& glob : options.print)
         if (!names.contains(m.mark.name) && glob_match(glob, m.mark.name)) print(m.mark.name, m.tensor);
@@ -78,8 +114,7 @@ struct EagerRun::State {
       sink.report(Diag::eager_file, Span{}, {error.what()});
       return 1;
     } catch (const c10::Error& error) {
-      std::string text = error.what_without_backtrace();
-      sink.report(Diag::eager_torch, Span{}, {"gradients", text.substr(0, text.find('\n'))});
+      sink.report(Diag::eager_torch, Span{}, {"gradients", torch_reason(error)});
       return 1;
     }
     return 0;

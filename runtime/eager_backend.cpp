@@ -2,16 +2,6 @@
 
 namespace rcn {
 
-namespace {
-
-// The first line of what libtorch says.
-std::string first_line(const char* text) {
-  std::string_view view(text);
-  return std::string(view.substr(0, view.find('\n')));
-}
-
-}  // namespace
-
 std::vector<Tensor> EagerBackend::apply(const OpNode& node) {
   std::string op(node.op->name);
   Kernel kernel = find_kernel(op);
@@ -27,7 +17,7 @@ std::vector<Tensor> EagerBackend::apply(const OpNode& node) {
     KernelCall call(node, run_, sink_);
     results = kernel(call);
   } catch (const c10::Error& error) {  // sizes beyond memory, and what the type rules let through
-    sink_.report(Diag::eager_torch, node.span, {op, first_line(error.what_without_backtrace())});
+    sink_.report(Diag::eager_torch, node.span, {op, torch_reason(error)});
     throw EvalError{};
   }
   if (observer) {

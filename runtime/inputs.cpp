@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::int64_t kBatch = 3;
 constexpr std::int64_t kLongest = 7;
+constexpr std::int64_t kMostSequences = 1 << 20;  // of random data
+constexpr std::int64_t kMostEntries = 1 << 28;    // of one input of random data
 
 std::optional<std::int64_t> integer(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);
@@ -38,6 +40,19 @@ bool is_literal(const std::string& text) {
   return text.starts_with('[') || text == "true" || text == "false" ||
          (!text.empty() && (text[0] == '-' || (text[0] >= '0' && text[0] <= '9')) &&
           text.find_first_not_of("0123456789.eE+-") == std::string::npos);
+}
+
+// The nearest of the names that there are, or all of them.
+void help_with_names(DiagnosticSink::Builder& report, const std::string& name, std::vector<std::string> names,
+                     const std::string& kind) {
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  if (std::vector<std::string> near = nearest_names(name, names); !near.empty())
+    report.help(Diag::help_did_you_mean, {quoted_list(near)});
+  else if (names.empty())
+    report.help(Diag::help_text, {"the model has no " + kind});
+  else
+    report.help(Diag::help_text, {"the " + kind + "s of the model are " + quoted_list(names, "and")});
 }
 
 // The dims whose lengths an extern brings along, each once.
@@ -83,8 +98,10 @@ Inputs::Inputs(InputOptions options, Dim batch, const DimLengths& known, Lengths
       options_good_ = false;
     }
   }
-  if (options_.batch && *options_.batch < 1) {
-    sink_.report(Diag::eager_batch_option, Span{}, {std::to_string(*options_.batch), "there must be a sequence"});
+  if (options_.batch && (*options_.batch < 1 || *options_.batch > kMostSequences)) {
+    std::string why = *options_.batch < 1 ? "there must be a sequence"
+                                          : "at most " + std::to_string(kMostSequences) + " sequences are made";
+    sink_.report(Diag::eager_batch_option, Span{}, {std::to_string(*options_.batch), why});
     options_good_ = false;
   }
 }
@@ -112,21 +129,19 @@ bool Inputs::declare(const std::vector<ExternInput>& externs) {
   for (const auto& [name, text] : texts_) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
     auto report = sink_.report(Diag::eager_undeclared_input, Span{}, {name});
-    std::vector<std::string> near = nearest_names(name, names);
-    if (!near.empty()) report.help(Diag::help_did_you_mean, {quoted_list(near)});
+    help_with_names(report, name, names, "input");
   }
   for (const auto& [name, values] : times_) {
     if (std::find(dim_names.begin(), dim_names.end(), name) != dim_names.end()) continue;
     auto report = sink_.report(Diag::eager_time_option, Span{}, {name, "no input has a dynamic dim of this name"});
-    std::vector<std::string> near = nearest_names(name, dim_names);
-    if (!near.empty()) report.help(Diag::help_did_you_mean, {quoted_list(near)});
+    help_with_names(report, name, dim_names, "dynamic dim");
   }
   auto guarded = [&](auto&& step) {
     try {
       step();
     } catch (const EvalError&) {  // reported; the other externs may have errors of their own
     } catch (const c10::Error& error) {
-      sink_.report(Diag::eager_torch, Span{}, {"input", error.what_without_backtrace()});
+      sink_.report(Diag::eager_torch, Span{}, {"input", torch_reason(error)});
     }
   };
   for (const ExternInput& e : externs) {
@@ -344,10 +359,24 @@ void Inputs::random_length(const ExternInput& input, Dim dim) {
   lengths_.define(dim, {lengths, over});
 }
 
+void Inputs::check_size(const ExternInput& input, const std::vector<std::int64_t>& shape) {
+  std::int64_t entries = 1;
+  std::string text;
+  bool fits = true;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    fits = fits && !__builtin_mul_overflow(entries, shape[i], &entries) && entries <= kMostEntries;
+    text += (i ? ", " : "") + to_string(input.type.dims[i]) + "=" + std::to_string(shape[i]);
+  }
+  if (!fits)
+    fail(input,
+         "random data of [" + text + "] is too large: at most " + std::to_string(kMostEntries) + " entries are made");
+}
+
 Tensor Inputs::make(const ExternInput& input) {
   const TensorType& type = input.type;
   std::vector<std::int64_t> shape = lengths_.shape(type.dims);
   auto it = given_.find(input.name);
+  if (it == given_.end()) check_size(input, shape);
   at::Tensor value = it != given_.end() ? given_values(input, it->second, shape) : random_values(input, shape);
   return std::make_shared<const EagerTensor>(type, Named{value, type.dims});
 }

@@ -49,6 +49,7 @@ class Inputs {
   void set_lengths(const std::vector<ExternInput>& externs);
   void take_length(const ExternInput& input, Dim dim);
   void random_length(const ExternInput& input, Dim dim);
+  void check_size(const ExternInput& input, const std::vector<std::int64_t>& shape);  // of random data
   Tensor make(const ExternInput& input);
   at::Tensor given_values(const ExternInput& input, const GivenArray& given, const std::vector<std::int64_t>& shape);
   at::Tensor random_values(const ExternInput& input, const std::vector<std::int64_t>& shape);

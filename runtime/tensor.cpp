@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string_view>
 
 namespace rcn {
 
@@ -23,6 +24,18 @@ Tensor retyped(const Tensor& tensor, const TensorType& type) {
   if (tensor->type == type) return tensor;
   const EagerTensor& x = eager(tensor);
   return std::make_shared<const EagerTensor>(type, x, x.region);
+}
+
+std::string torch_reason(const c10::Error& error) {
+  std::string text = error.what_without_backtrace();
+  text.resize(std::min(text.find('\n'), text.size()));
+  static constexpr std::string_view kBefore = "you tried to allocate ";
+  if (std::size_t at = text.find(kBefore); at != std::string::npos) {
+    at += kBefore.size();
+    return "there is no memory for " + text.substr(at, text.find(' ', at) - at) + " bytes";
+  }
+  if (text.find("overflow") != std::string::npos) return "its result is too large";
+  return text;
 }
 
 at::ScalarType scalar_type(DType dtype) {

@@ -40,6 +40,9 @@ const EagerTensor& eager(const Tensor& tensor);
 // The same tensor with `type`, whose dims may be in another order.
 Tensor retyped(const Tensor& tensor, const TensorType& type);
 
+// Why libtorch refused, in one line and our words where memory is the reason.
+std::string torch_reason(const c10::Error& error);
+
 at::ScalarType scalar_type(DType dtype);
 
 // Takes the axes of a tensor by dim, each once; of a dim that occurs twice the first occurrence first.

@@ -116,10 +116,15 @@ Value Interpreter::call_builtin(const Function& f, CallArgs& args) {
     case Builtin::sorted: {
       count(1, 1);
       List result = iterate(arg(0), args.spans[0]);
-      for (const Value& item : result)
-        if (!(item.is_number() && result[0].is_number()) && !(item.is_str() && result[0].is_str())) wrong(0, "a list of numbers or of strings");
+      for (std::size_t i = 0; i < result.size(); ++i) {
+        const Value& item = result[i];
+        if (!item.is_number() && !item.is_str())
+          fail(Diag::builtin_argument, args.spans[0], {name, "a list of numbers or of strings", "one with " + kind_text(item)});
+        if (item.is_number() != result[0].is_number())
+          fail(Diag::not_comparable, args.spans[0], {name, kind_text(result[0]), kind_text(item), "0", std::to_string(i)});
+      }
       std::stable_sort(result.begin(), result.end(), [](const Value& a, const Value& b) {
-        return a.is_str() ? a.str() < b.str() : a.as_double() < b.as_double();
+        return a.is_str() ? a.str() < b.str() : std::is_lt(compare_numbers(a, b));
       });
       return result;
     }
@@ -135,7 +140,7 @@ Value Interpreter::call_builtin(const Function& f, CallArgs& args) {
               .help(Diag::help_text, {"`nn." + name + "imum` works on tensors, `nn.reduce(x, mode=\"" + name + "\", axis=d)` over a dim"});
           throw EvalError{};
         }
-        if (!items[i].is_number()) fail(Diag::builtin_argument, args.span, {name, "numbers", kind_text(items[i])});
+        if (!items[i].is_number()) fail(Diag::builtin_argument, args.spans[args.positional.size() == 1 ? 0 : i], {name, "numbers", kind_text(items[i])});
         Value less = compare(CompareOp::lt, f.builtin == Builtin::min ? items[i] : best, f.builtin == Builtin::min ? best : items[i], args.span, {});
         if (less.get<bool>()) best = items[i];
       }
@@ -154,7 +159,8 @@ Value Interpreter::call_builtin(const Function& f, CallArgs& args) {
       count(1, 1);
       if (arg(0).is<double>()) return std::fabs(arg(0).get<double>());
       if (arg(0).is_tensor()) return apply("abs", {arg(0)}, args.span, {});
-      if (integer(0) == INT64_MIN) fail(Diag::int_overflow, args.span, {"abs"});
+      if (!arg(0).is_number()) wrong(0, "a number or a tensor");
+      if (integer(0) == INT64_MIN) fail(Diag::int_overflow, args.span, {"abs(" + to_text(arg(0)) + ")"});
       return integer(0) < 0 ? -integer(0) : integer(0);
     case Builtin::any:
     case Builtin::all: {
@@ -182,6 +188,7 @@ Value Interpreter::call_builtin(const Function& f, CallArgs& args) {
         if (error != std::errc() || end != text.data() + text.size()) fail(Diag::bad_number_text, args.spans[0], {text, "int"});
         return value;
       }
+      if (!arg(0).is_number()) wrong(0, "a number, a bool or a string");
       return integer(0);
     }
     case Builtin::float_: {
@@ -198,6 +205,7 @@ Value Interpreter::call_builtin(const Function& f, CallArgs& args) {
         if (error != std::errc() || end != text.data() + text.size()) fail(Diag::bad_number_text, args.spans[0], {text, "float"});
         return value;
       }
+      if (!arg(0).is_number()) wrong(0, "a number, a bool or a string");
       return static_cast<double>(integer(0));
     }
     case Builtin::str: {
@@ -240,7 +248,7 @@ Value Interpreter::call_builtin(const Function& f, CallArgs& args) {
     case Builtin::make_layer: return make_layer(args);
     case Builtin::network_entry: {
       count(2, 2);
-      if (!main_running_) fail(Diag::tensor_outside_main, args.span, {"network_entry"});
+      if (!main_running_) fail(Diag::tensor_outside_main, args.span, {name});
       if (!arg(0).is_str()) wrong(0, "a string");
       reserve_name(arg(0).str(), args.spans[0]);
       backend_->raw_entry(arg(0).str(), arg(1), args.span);
@@ -309,7 +317,7 @@ Value Interpreter::is_instance(const Value& value, const Value& type, Span span)
 
 // `nn.make_layer({"class": ..}, dims=[..], dtype=float32, sparse_dim=none, sub_layer=none)`
 Value Interpreter::make_layer(CallArgs& args) {
-  if (!main_running_) fail(Diag::tensor_outside_main, args.span, {"make_layer"});
+  if (!main_running_) fail(Diag::tensor_outside_main, args.span, {"nn.make_layer"});
   Value layer, dims, dtype = DType::float32, sparse = None{}, sub = None{};
   static constexpr std::string_view kNames[] = {"layer", "dims", "dtype", "sparse_dim", "sub_layer"};
   Value* places[] = {&layer, &dims, &dtype, &sparse, &sub};

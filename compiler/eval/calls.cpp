@@ -12,7 +12,7 @@ Value Interpreter::eval_call(const CallExpr& e) {
   try {
     return call(callee, args, e.callee->span);
   } catch (const std::overflow_error&) {  // of dim arithmetic
-    fail(Diag::int_overflow, e.span, {"the size of a dim"});
+    fail(Diag::dim_size_overflow, e.span);
   }
 }
 
@@ -108,8 +108,12 @@ void Interpreter::check_call_depth(Span span) {
   }
   std::string round = "`" + call_stack_[last].what + "`";
   for (std::size_t k = i; k <= last; ++k) round += " -> `" + call_stack_[k].what + "`";
-  auto builder = report(Diag::call_cycle, call_stack_[i].span, {round, std::to_string(options_.limits.call_depth)});
+  bool modules = std::any_of(call_stack_.begin() + static_cast<std::ptrdiff_t>(i), call_stack_.end(),
+                             [](const CallSite& c) { return c.makes_instance; });
+  auto builder = report(modules ? Diag::module_cycle : Diag::call_cycle, call_stack_[i].span,
+                        {round, std::to_string(options_.limits.call_depth)});
   for (std::size_t k = i + 1; k <= last; ++k) builder.note(Diag::note_calls, call_stack_[k].span, {call_stack_[k].what});
+  if (modules) builder.help(Diag::help_text, {"make the inner instance in an `if` with an end, or hand it over as a parameter"});
   throw StopEvaluation{};
 }
 
@@ -130,7 +134,7 @@ Value Interpreter::call_declared(const Function& f, CallArgs& args) {
   std::string what = f.self && f.decl->name.str() == "call" ? f.self->cls->name.str() : f.decl->name.str();
   bind_params(f.decl->params, args, what, f.decl->name_span, inner);
   auto [scope, at_root] = scope_name(f);
-  call_stack_.push_back({args.span, what});
+  call_stack_.push_back({args.span, what, false});
   if (!scope.empty()) backend_->enter_scope(scope, at_root);
   {
     Restore<Frame*> here(frame_, &inner);
@@ -168,7 +172,7 @@ Value Interpreter::call_lambda(const Function& f, CallArgs& args) {
   inner.locals.vars = f.captured;
   inner.scope = &inner.locals;
   bind_params(f.lambda->params, args, "fn(...)", f.lambda->span, inner);
-  call_stack_.push_back({args.span, "a lambda"});
+  call_stack_.push_back({args.span, "fn(...)", false});
   struct Pop {
     std::vector<CallSite>& stack;
     ~Pop() { stack.pop_back(); }
@@ -222,7 +226,8 @@ void Interpreter::bind_params(std::span<Param> params, CallArgs& args, const std
   std::vector<std::string> missing;
   for (std::size_t i = 0; i < params.size(); ++i)
     if (!given[i] && !params[i].default_value) missing.push_back(params[i].name.str());
-  if (!missing.empty()) wrong(Diag::missing_argument, args.span, {what, quoted_list(missing, "and")});
+  // What is missing may be what was misspelt, or given in the wrong way.
+  if (ok && !missing.empty()) wrong(Diag::missing_argument, args.span, {what, quoted_list(missing, "and")});
   if (!ok) throw EvalError{};
 
   // Defaults and types may use the parameters; they are evaluated in the new frame.
@@ -286,7 +291,7 @@ Value Interpreter::apply(const OpInfo& info, std::vector<Value> args, std::vecto
     for (const Value& v : op.extra()) tuple.items.push_back(v);
     return tuple;
   }
-  if (!main_running_) fail(Diag::tensor_outside_main, span, {std::string(info.name)});
+  if (!main_running_) fail(Diag::tensor_outside_main, span, {op_text(info)});
   OpNode& node = op.node();
   require_one_sequence(node, span);
   node.base_name = name;
@@ -309,9 +314,9 @@ Value Interpreter::apply(const OpInfo& info, std::vector<Value> args, std::vecto
 }
 
 Value Interpreter::call_sequential(Instance& instance, CallArgs& args) {
-  if (args.positional.size() != 1) fail(Diag::too_many_arguments, args.span, {"Sequential", "1", std::to_string(args.positional.size())});
+  if (args.positional.size() != 1) fail(Diag::too_many_arguments, args.span, {"nn.Sequential", "1", std::to_string(args.positional.size())});
   if (main_running_ && !instance.named) {
-    report(Diag::no_owner, args.span, {"Sequential"}).note(Diag::note_made_here, instance.made);
+    report(Diag::no_owner, args.span, {"nn.Sequential"}).note(Diag::note_made_here, instance.made);
     throw EvalError{};
   }
   // Functions and lambdas among the children see the flags of this instance.

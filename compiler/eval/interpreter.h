@@ -75,7 +75,7 @@ class Interpreter {
     Span span;  // of the whole call
   };
   struct StopEvaluation {};  // a limit was reached, and reported: nothing more is evaluated
-  struct CallSite { Span span; std::string what; };
+  struct CallSite { Span span; std::string what; bool makes_instance; };
 
   // ---- program (program.cpp)
   void make_units();

@@ -48,7 +48,7 @@ Value Interpreter::instantiate(const ModuleClass& cls, CallArgs& args) {
   inner.self = &instance;
   inner.scope = &inner.locals;
   bind_params(cls.params(), args, cls.name.str(), cls.decl->name_span, inner);
-  call_stack_.push_back({args.span, cls.name.str()});
+  call_stack_.push_back({args.span, cls.name.str(), true});
   {
     Restore<Frame*> here(frame_, &inner);
     exec_block(cls.body());
@@ -186,7 +186,7 @@ void Interpreter::set_param_option(ParamState& param, Symbol option, const Value
     param.info.updater_opts = value;
   } else if (name == "transform") {
     if (!value.is_function() && !value.is<Instance*>()) wrong("a function");
-    param.transforms.push_back(value);
+    param.transforms.push_back({value, span});
   } else if (name == "initial") {
     bool initializer = value.is<std::shared_ptr<const Initializer>>();
     if (initializer && !is_float(param.info.type.dtype)) fail(Diag::initial_dtype, span, {to_string(param.info.type)});
@@ -242,18 +242,22 @@ Value Interpreter::parameter_value(ParamState& param, Span use) {
   inner.scope = &inner.locals;
   auto transform_all = [&] {
     Restore<Frame*> here(frame_, &inner);
-    for (const Value& transform : param.transforms) {
+    for (const auto& [transform, span] : param.transforms) {
       CallArgs args;
       args.positional = {shown};
-      args.spans = {param.info.span};
-      args.span = param.info.span;
-      shown = call(transform, args, param.info.span);
-      if (!shown.is_tensor()) fail(Diag::transform_result, param.info.span, {kind_text(shown)});
+      args.spans = {span};
+      args.span = span;
+      shown = call(transform, args, span);
+      auto wrong = [&](Diag kind, std::vector<std::string> texts) {
+        report(kind, span, std::move(texts)).note(Diag::note_declared_here, param.info.span, {param.info.path});
+        throw EvalError{};
+      };
+      if (!shown.is_tensor()) wrong(Diag::transform_result, {kind_text(shown)});
       std::vector<Dim> a = shown.tensor()->type.dims, b = param.info.type.dims;
       std::sort(a.begin(), a.end());
       std::sort(b.begin(), b.end());
       if (a != b || shown.tensor()->type.dtype != param.info.type.dtype)
-        fail(Diag::transform_type, param.info.span, {to_string(param.info.type), to_string(shown.tensor()->type)});
+        wrong(Diag::transform_type, {to_string(param.info.type), to_string(shown.tensor()->type)});
     }
   };
   {

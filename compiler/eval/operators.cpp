@@ -106,7 +106,7 @@ Value Interpreter::number_binary(BinaryOp op, const Value& a, const Value& b, Sp
         if (!overflow) r = op == BinaryOp::floordiv ? floor_div(x, y) : x - floor_div(x, y) * y;
         break;
       case BinaryOp::pow:
-        if (y < 0) {
+        if (y < 0) {  // a float, as in Python
           if (x == 0) fail(Diag::division_by_zero, span, {sign});
           return apply("pow", {static_cast<double>(x), static_cast<double>(y)}, span, {});
         }
@@ -201,17 +201,16 @@ Value Interpreter::compare(CompareOp op, const Value& a, const Value& b, Span sp
   auto elementwise = [](const Value& v) { return v.is_tensor() || v.is_number() || v.is<bool>(); };
   if ((a.is_tensor() || b.is_tensor()) && elementwise(a) && elementwise(b)) return apply(kCompareOps[i], {a, b}, span, name);
   if (equality) return same_value(a, b) == (op == CompareOp::eq);
-  auto ordered = [&](auto x, auto y) {
+  bool numbers = a.is_number() && b.is_number();
+  if (numbers || (a.is_str() && b.is_str())) {
+    std::partial_ordering order = numbers ? compare_numbers(a, b) : a.str() <=> b.str();
     switch (op) {
-      case CompareOp::lt: return x < y;
-      case CompareOp::le: return x <= y;
-      case CompareOp::gt: return x > y;
-      default: return x >= y;
+      case CompareOp::lt: return std::is_lt(order);
+      case CompareOp::le: return std::is_lteq(order);
+      case CompareOp::gt: return std::is_gt(order);
+      default: return std::is_gteq(order);
     }
-  };
-  if (a.is<std::int64_t>() && b.is<std::int64_t>()) return ordered(a.get<std::int64_t>(), b.get<std::int64_t>());
-  if (a.is_number() && b.is_number()) return ordered(a.as_double(), b.as_double());
-  if (a.is_str() && b.is_str()) return ordered(a.str(), b.str());
+  }
   auto builder = report(Diag::operand_types, span, {sign, kind_text(a), kind_text(b)});
   if (a.is_dim() || b.is_dim()) builder.help(Diag::help_text, {"`d.size` is the size of a static dim, `nn.dim_value(d)` that of any"});
   throw EvalError{};

@@ -78,7 +78,8 @@ struct ModuleClass {
 struct ParamState {
   Parameter info;
   Instance* owner = nullptr;
-  std::vector<Value> transforms;
+  struct Transform { Value function; Span span; };
+  std::vector<Transform> transforms;
   Span place;    // in the user's files, once used
   Tensor raw;    // once used
   Tensor shown;  // after the transforms

@@ -44,9 +44,10 @@ void Interpreter::add_call_trace(Diagnostic& d) {
       depth = i - 1;
     }
   }
-  if (d.kind == Diag::call_cycle) return;  // shows the calls itself
+  if (d.kind == Diag::call_cycle || d.kind == Diag::module_cycle) return;  // they show the calls themselves
   std::vector<Span> shown = {d.span};
-  for (std::size_t i = depth; i > 1 && shown.size() < 5; --i) {
+  std::size_t outermost = main_running_ ? 1 : 0;  // nobody calls `main`
+  for (std::size_t i = depth; i > outermost && shown.size() < 5; --i) {
     Span span = call_stack_[i - 1].span;
     if (!span.valid() || in_stdlib(span) || std::find(shown.begin(), shown.end(), span) != shown.end()) continue;
     d.notes.push_back({Diag::note_called_from, span, {}});

@@ -1,5 +1,7 @@
 #include "compiler/eval/value.h"
 
+#include <cmath>
+
 #include "compiler/base/number_text.h"
 #include "compiler/eval/program.h"
 
@@ -101,11 +103,29 @@ std::string to_text(const Value& value) {
   return kind_text(value);
 }
 
+namespace {
+
+std::partial_ordering compare_int(std::int64_t i, double x) {
+  if (std::isnan(x)) return std::partial_ordering::unordered;
+  if (x >= 0x1p63) return std::partial_ordering::less;
+  if (x < -0x1p63) return std::partial_ordering::greater;
+  auto whole = static_cast<std::int64_t>(x);
+  if (i != whole) return i <=> whole;
+  return 0.0 <=> x - std::trunc(x);
+}
+
+}  // namespace
+
+std::partial_ordering compare_numbers(const Value& a, const Value& b) {
+  bool int_a = a.is<std::int64_t>(), int_b = b.is<std::int64_t>();
+  if (int_a && int_b) return a.get<std::int64_t>() <=> b.get<std::int64_t>();
+  if (int_a) return compare_int(a.get<std::int64_t>(), b.get<double>());
+  if (int_b) return 0 <=> compare_int(b.get<std::int64_t>(), a.get<double>());
+  return a.get<double>() <=> b.get<double>();
+}
+
 bool same_value(const Value& a, const Value& b) {
-  if (a.is_number() && b.is_number()) {
-    if (a.is<std::int64_t>() && b.is<std::int64_t>()) return a.get<std::int64_t>() == b.get<std::int64_t>();
-    return a.as_double() == b.as_double();
-  }
+  if (a.is_number() && b.is_number()) return std::is_eq(compare_numbers(a, b));
   if (a.data().index() != b.data().index()) return false;
   if (a.data() == b.data()) return !a.is<double>() || a.get<double>() == b.get<double>();  // one object: no need to look inside
   if (a.is_str()) return a.str() == b.str();

@@ -1,6 +1,7 @@
 // Values of the language while a program is evaluated.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -127,6 +128,9 @@ std::string kind_text(const Value& value);
 
 // How `str(x)` and messages show it: `3`, `0.5`, `"text"` only inside lists, `[1, 2]`, `time`.
 std::string to_text(const Value& value);
+
+// Two numbers by their exact values: an int is not made a float first, and nan is unordered.
+std::partial_ordering compare_numbers(const Value& a, const Value& b);
 
 // `==` of static values: numbers by value, lists and records by content, dims, functions and instances by identity.
 bool same_value(const Value& a, const Value& b);

@@ -88,6 +88,13 @@ Value fold_floats(std::string_view name, double a, double b) {
   return (a - b) * (a - b);
 }
 
+[[noreturn]] void fail_negative_power(OpCall& call) {
+  std::string exponent = to_text(call.arg(1));
+  call.context().diagnostics.report(Diag::negative_power, call.span(), {"** " + exponent})
+      .help(Diag::help_text, {"of a float it is a float: `nn.cast(x, float32) ** " + exponent + "`"});
+  throw EvalError{};
+}
+
 void fold_arithmetic(OpCall& call) {
   const Value &a = call.arg(0), &b = call.arg(1);
   for (std::size_t i : {0, 1})
@@ -117,10 +124,11 @@ void fold_comparison(OpCall& call) {
   for (std::size_t i : {0, 1})
     if (!call.arg(i).is_number())
       call.fail_at(call.arg_span(i), Diag::op_argument_type, {op_text(call.info()), std::string(call.info().params[i].name), "a number", kind_text(call.arg(i))});
-  bool both = a.is<std::int64_t>() && b.is<std::int64_t>();
-  bool less = both ? a.get<std::int64_t>() < b.get<std::int64_t>() : a.as_double() < b.as_double();
-  bool greater = both ? a.get<std::int64_t>() > b.get<std::int64_t>() : a.as_double() > b.as_double();
-  call.static_result(name == "less" ? less : name == "less_equal" ? !greater : name == "greater" ? greater : !less);
+  std::partial_ordering order = compare_numbers(a, b);
+  call.static_result(name == "less"         ? std::is_lt(order)
+                     : name == "less_equal" ? std::is_lteq(order)
+                     : name == "greater"    ? std::is_gt(order)
+                                            : std::is_gteq(order));
 }
 
 // ---- type rules
@@ -135,6 +143,8 @@ void take_operands(OpCall& call) {
 void infer_arithmetic(OpCall& call) {
   if (both_static(call)) return fold_arithmetic(call);
   DType dtype = joined_dtype(call, {0, 1}, Operation::arithmetic);
+  if (call.info().name == "pow" && is_int(dtype) && call.arg(1).is<std::int64_t>() && call.arg(1).get<std::int64_t>() < 0)
+    fail_negative_power(call);
   if (call.info().name == "truediv" && !is_float(dtype)) {
     call.context().diagnostics.report(Diag::dtype_division, call.span(), {std::string(to_string(dtype))})
         .help(Diag::help_text, {"`//` divides ints and floors; for a float, `nn.cast(x, float32) / y`"});

@@ -110,7 +110,7 @@ void require_no_dependents(OpCall& call, std::size_t arg, Dim axis, std::size_t 
 void reject_batch(OpCall& call, Dim d, std::size_t dim_arg) {
   if (d->kind == DimKind::batch)
     call.fail_at(call.arg_span(dim_arg), Diag::dim_is_batch,
-                 {to_string(d), std::string(call.info().params[dim_arg].name), op_text(call.info())});
+                 {to_string(d), "`" + std::string(call.info().params[dim_arg].name) + "`", op_text(call.info())});
 }
 
 void require_static(OpCall& call, Dim d, std::size_t dim_arg) {
@@ -150,7 +150,7 @@ void require_sparse(OpCall& call, std::size_t arg, Dim over) {
   std::string found = type.sparse_dim ? "they are over `" + to_string(type.sparse_dim) + "`"
                                       : "it is " + std::string(to_string(type.dtype)) + " without a sparse dim";
   auto report = call.context().diagnostics.report(Diag::sparse_needed, call.arg_span(arg),
-                                                  {std::string(call.info().params[arg].name), to_string(over), found});
+                                                  {std::string(call.info().params[arg].name), "`" + to_string(over) + "`", found});
   if (is_int(type.dtype)) report.help(Diag::help_text, {"`nn.set_sparse_dim(x, " + to_string(over) + ")` declares what ints are indices of"});
   throw EvalError{};
 }

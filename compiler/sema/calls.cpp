@@ -35,9 +35,11 @@ void check_call(const CallExpr& call, const KnownCallee& callee, DiagnosticSink&
   std::vector<bool> given(callee.params.size(), false);
   std::size_t positional = 0, accepted = 0;
   while (accepted < callee.params.size() && !callee.params[accepted].keyword_only) ++accepted;
-  bool wrong = false;
+  bool wrong = false, by_name = false;
   for (const Arg& a : call.args) {
+    by_name = by_name || a.name;
     if (!a.name) {
+      wrong = wrong || by_name;  // told with the form of the call
       if (positional < accepted) given[positional] = true;
       if (positional++ == accepted) {
         auto report =
@@ -59,6 +61,7 @@ void check_call(const CallExpr& call, const KnownCallee& callee, DiagnosticSink&
       wrong = true;
     } else if (i < positional && i < accepted) {
       diagnostics.report(Diag::argument_by_position_too, a.name_span, {a.name.str()});
+      wrong = true;
     } else {
       given[i] = true;
     }

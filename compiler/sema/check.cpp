@@ -13,11 +13,12 @@ void check_program(const Program& program, const StdlibNames& stdlib, Diagnostic
   std::vector<FileNames> names;
   names.reserve(program.files.size());
   for (const LoadedFile& file : program.files) {
-    check_placement(file.ast, diagnostics);
+    if (!file.ast.blocks_unsure) check_placement(file.ast, diagnostics);
     check_forms(file.ast, diagnostics);
     names.push_back(collect_names(file, diagnostics));
   }
-  for (const FileNames& file : names) resolve_names(file, names, stdlib, diagnostics);
+  for (const FileNames& file : names)
+    if (!file.file->ast.blocks_unsure) resolve_names(file, names, stdlib, diagnostics);
 }
 
 }  // namespace rcn

@@ -19,6 +19,7 @@ class Collector {
   Collector(FileNames& names, DiagnosticSink& diagnostics) : names_(names), diagnostics_(diagnostics) {}
 
   void file(const LoadedFile& file) {
+    names_.open = file.ast.blocks_unsure;
     for (Stmt* s : file.ast.body) names_.open = names_.open || s->kind == StmtKind::error;
     for (const ResolvedImport& import : file.imports) {
       if (import.statement->kind == StmtKind::import) {
@@ -52,7 +53,7 @@ class Collector {
       return;
     }
     // A declaration in each branch of an `if` is one member: only one branch is taken.
-    if (!clashes(*before, declared)) return;
+    if (!clashes(*before, declared) || names_.file->ast.blocks_unsure) return;
     diagnostics_.report(Diag::declared_twice, declared.span, {name.str()}).note(Diag::note_first_here, before->span);
   }
 

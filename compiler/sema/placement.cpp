@@ -53,15 +53,21 @@ class Placement {
   explicit Placement(DiagnosticSink& diagnostics) : diagnostics_(diagnostics) {}
 
   void file(const File& file) {
-    for (Stmt* s : file.body) {
-      has_network_ = has_network_ || s->kind == StmtKind::network || s->kind == StmtKind::error;  // it may be the broken one
-    }
+    find_network(file.body);
     place_ = kFile;
     top_ = true;
     block(file.body);
   }
 
  private:
+  // One in the wrong place is told as that; and it may be the statement that is broken.
+  void find_network(Block body) {
+    for (Stmt* s : body) {
+      has_network_ = has_network_ || s->kind == StmtKind::network || s->kind == StmtKind::error;
+      for_each_block(*s, [&](Block inner) { find_network(inner); });
+    }
+  }
+
   void block(Block body) {
     for (Stmt* s : body) statement(*s);
   }
@@ -146,13 +152,12 @@ class Placement {
   }
 
   void network(NetworkStmt& s) {
-    if (top_) {
-      if (first_network_.valid())
-        diagnostics_.report(Diag::second_network, head(s, "network")).note(Diag::note_first_here, first_network_);
-      else
-        first_network_ = head(s, "network");
-    }
-    bool main = false;
+    bool first = top_ && place_ == kFile && !first_network_.valid();
+    if (first)
+      first_network_ = head(s, "network");
+    else if (top_ && place_ == kFile)
+      diagnostics_.report(Diag::second_network, head(s, "network")).note(Diag::note_first_here, first_network_);
+    bool main = !first;  // one that should not be there has no more to do
     for (Stmt* inner : s.body) {
       if (inner->kind == StmtKind::fn && as<FnStmt>(*inner).name.str() == "main") {
         main = true;
@@ -160,7 +165,7 @@ class Placement {
           diagnostics_.report(Diag::main_takes_nothing, as<FnStmt>(*inner).params[0].span)
               .help(Diag::help_text, {"what comes from outside is declared with `extern` or `option`"});
       }
-      main = main || inner->kind == StmtKind::error;
+      main = main || inner->kind == StmtKind::error || inner->kind == StmtKind::network;
     }
     if (!main)
       diagnostics_.report(Diag::no_main, head(s, "network")).help(Diag::help_text, {"write `fn main() { ... }` in it"});

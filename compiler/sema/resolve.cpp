@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "compiler/base/suggest.h"
@@ -37,7 +39,7 @@ class Resolver {
             .help(Diag::help_text, {"names that begin with `_` belong to their file"});
     for (const auto& [name, d] : file_.declared.items())
       if ((d.kind == NameKind::import || d.kind == NameKind::imported) && d.import->found() && !used_.contains(name) &&
-          !file_.open)
+          !file_.open && all_resolved_)
         diagnostics_.report(Diag::unused_import, d.span, {name.str()});
   }
 
@@ -165,7 +167,10 @@ class Resolver {
   void module(Stmt& s, std::span<Param> params, Block body) {
     // One that stands where none can stand was reported, and its names were not collected.
     auto names = file_.modules.find(&s);
-    if (names == file_.modules.end()) return;
+    if (names == file_.modules.end()) {
+      all_resolved_ = false;
+      return;
+    }
     const ModuleNames* outer = scopes_.module;
     scopes_.module = names->second.get();
     for (Param& p : params) {
@@ -307,8 +312,15 @@ class Resolver {
         return;
       }
     }
-    if (name.str() == "print") {
-      report.help(Diag::help_text, {"`rcnc --eager --print NAME` shows a value"});
+    static const std::unordered_map<std::string_view, std::string_view> kHabits = {
+        {"print", "`rcnc --eager --print NAME` shows a value"},
+        {"super", "there is no inheritance: the body of a module declares its children and parameters"},
+        {"this", "members are read by their name alone"},
+        {"null", "write `none`"},
+        {"nil", "write `none`"},
+    };
+    if (auto habit = kHabits.find(name.str()); habit != kHabits.end()) {
+      report.help(Diag::help_text, {std::string(habit->second)});
     } else if (std::vector<std::string> near = nearest_names(name.str(), scopes_.visible()); !near.empty()) {
       report.help(Diag::help_did_you_mean, {quoted_list(near)});
     } else if (lookup_.stdlib().has_module(name.str())) {
@@ -335,8 +347,9 @@ class Resolver {
   void member(MemberExpr& e) {
     std::optional<ModuleRef> m = module_of(*e.object);
     if (!m) {
+      std::size_t errors = diagnostics_.error_count();
       expr(*e.object);
-      if (is_private_name(e.name)) private_uses_.push_back(&e);
+      if (is_private_name(e.name) && diagnostics_.error_count() == errors) private_uses_.push_back(&e);
       return;
     }
     if (e.object->kind == ExprKind::member) member(as<MemberExpr>(*e.object));
@@ -472,6 +485,7 @@ class Resolver {
   ModuleLookup lookup_;
   DiagnosticSink& diagnostics_;
   bool in_mode_ = false;
+  bool all_resolved_ = true;  // false: something that stands where it cannot was left out
   std::unordered_set<Symbol> used_;
   std::unordered_set<Symbol> private_names_;
   std::vector<const MemberExpr*> private_uses_;

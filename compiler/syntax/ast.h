@@ -387,6 +387,7 @@ struct File {
   FileId file = 0;
   Block body;
   std::string_view doc;  // the `##` lines at the top
+  bool blocks_unsure = false;  // an error was reported after which it is a guess what stands in which block
 };
 
 // ---- dispatch ------------------------------------------------------------------------------------------------------

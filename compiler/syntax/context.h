@@ -18,6 +18,8 @@ struct ParseContext {
   DiagnosticSink& diagnostics;
   // Where an error was reported. Its statement is not looked at again: one message per cause.
   std::vector<std::uint32_t> marks;
+  // A `}` too many, or a colon for `{`: what stands in which block is a guess.
+  bool blocks_unsure = false;
 
   Span span(std::uint32_t begin, std::uint32_t end) const { return {file, begin, end}; }
   Span span(const Token& t) const { return {file, t.begin, t.end}; }

@@ -287,6 +287,7 @@ class Layout {
       return;
     }
     auto report = ctx_.report(Diag::superfluous_closer, ctx_.span(t), {std::string(spelling(t.type))});
+    if (t.type == Tk::RBRACE) ctx_.blocks_unsure = true;
     if (t.type == Tk::RBRACE && early_) report.note(Diag::note_block_ends_early, ctx_.span(early_ - 1, early_));
     early_ = 0;
   }

@@ -25,13 +25,15 @@ ast::File parse(const SourceMap& sources, FileId file, Arena& arena, DiagnosticS
   std::optional<std::uint32_t> start = check_text(sources, file, diagnostics, limits);
   if (!start) return nothing;
 
-  ParseContext context{file, sources.text(file), diagnostics, {}};
+  ParseContext context{file, sources.text(file), diagnostics, {}, false};
   TokenList tokens = scan(context.text, *start, arena);
   mend_words(tokens.items, context);
   Limits bounded = limits;
   bounded.nesting = std::min(limits.nesting, kMostNesting);
   if (!lay_out(tokens.items, context, bounded)) return nothing;
-  return run_parser(tokens, context, arena, stats);
+  ast::File result = run_parser(tokens, context, arena, stats);
+  result.blocks_unsure = context.blocks_unsure;
+  return result;
 }
 
 }  // namespace rcn

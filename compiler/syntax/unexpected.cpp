@@ -39,7 +39,7 @@ class Report {
 
   void make() {
     const Token& t = tokens_[at_];
-    if (unfinished_line()) return;
+    if (unfinished_line() || several_indices(t) || import_habit(t) || question_mark(t)) return;
     switch (expected_.where) {
       case Expectation::Where::statement: return statement(t);
       case Expectation::Where::end_of_statement: return end_of_statement(t);
@@ -113,6 +113,51 @@ class Report {
     return true;
   }
 
+  // `x[:, 0]` and `x[..., 0]`.
+  bool several_indices(const Token& t) {
+    if (t.type != Tk::COMMA && t.type != Tk::ELLIPSIS) return false;
+    std::size_t depth = 0, open = at_;
+    while (open > start_ && !(opens(tokens_[open - 1].type) && depth == 0)) {
+      --open;
+      if (closes(tokens_[open].type)) ++depth;
+      if (opens(tokens_[open].type)) --depth;
+    }
+    bool subscript =
+        open > start_ + 1 && tokens_[open - 1].type == Tk::LBRACKET && ends_operand(tokens_[open - 2].type);
+    if (!subscript || (t.type == Tk::ELLIPSIS && open != at_)) return false;
+    report(Diag::several_indices, {})
+        .help(Diag::help_text, {"`nn.gather`, `nn.slice` and `nn.split` take parts of a tensor; an item of a list in a "
+                                "list is `x[i][j]`"});
+    return true;
+  }
+
+  // `import a, b`, `from nn import (a, b)` and the like.
+  bool import_habit(const Token& t) {
+    const Token& first = tokens_[start_];
+    if (at_ == start_ || (first.type != Tk::FROM && first.type != Tk::IMPORT)) return false;
+    Tk previous = tokens_[at_ - 1].type;
+    std::string help;
+    if (first.type == Tk::IMPORT && (t.type == Tk::COMMA || t.type == Tk::FROM || previous == Tk::IMPORT))
+      help = t.type == Tk::COMMA                          ? "write an `import` statement for each"
+             : t.type == Tk::LBRACE || t.type == Tk::FROM ? "write `from nn import name`"
+                                                          : "";
+    if (first.type == Tk::FROM && previous == Tk::IMPORT && t.type == Tk::LPAREN)
+      help = "the names stand without parentheses";
+    if (t.type == Tk::SLASH || t.type == Tk::DOT || t.type == Tk::ELLIPSIS)
+      help = "a file is imported by its path: `import \"blocks/common.rcn\"`";
+    if (help.empty()) return false;
+    std::string wanted = previous == Tk::IMPORT || previous == Tk::FROM ? "a name" : "the end of the statement";
+    report(Diag::unexpected_token, {wanted + before(), found(t)}).help(Diag::help_text, {help});
+    return true;
+  }
+
+  // `c ? a : b`
+  bool question_mark(const Token& t) {
+    if (t.type != Tk::QUESTION) return false;
+    report(Diag::foreign_operator, {"?"}).help(Diag::help_text, {"write `a if condition else b`"});
+    return true;
+  }
+
   void without_if() {
     report(Diag::else_without_if, {text(at_)})
         .help(Diag::help_text, {"it follows the `}` of an `if` block, with nothing between"});
@@ -143,7 +188,7 @@ class Report {
     }
     if (t.type == Tk::PLUS || t.type == Tk::PLUS_EQ || t.type == Tk::MINUS_EQ) return other(t);
     auto r = report(Diag::unexpected_token, {"the end of the statement" + before(), found(t)});
-    if (at_ == start_ + 1 && tokens_[start_].type == Tk::NAME && is_name(t.type)) {
+    if (at_ == start_ + 1 && tokens_[start_].type == Tk::NAME && (is_name(t.type) || t.type == Tk::STRING)) {
       first_word_help(r, text(start_));
     } else if (slashes_before(t)) {
       r.help(Diag::help_text, {"`//` is division without a rest; comments start with `#`"});
@@ -155,6 +200,12 @@ class Report {
       r.help(Diag::help_text, {quoted(ctx_.text_of(first)) + " declares something only where a name follows"});
     } else if (tokens_[start_].type == Tk::IF && t.type == Tk::IF) {
       r.help(Diag::help_text, {"write `elif`"});
+    } else if (t.type == Tk::WITH) {
+      r.help(Diag::help_text, {"`with` declares the state of a `loop`"});
+    } else if (t.type == Tk::STRING && at_ > 0 && tokens_[at_ - 1].type == Tk::STRING) {
+      r.help(Diag::help_text, {"`+` joins strings"});
+    } else if (at_ > 0 && text(at_ - 1) == "new" && is_name(t.type)) {
+      r.help(Diag::help_text, {"an instance is made by a call: `" + text(at_) + "(...)`"});
     }
   }
 
@@ -174,6 +225,9 @@ class Report {
                                                     "float", "bool", "str", "tensor", "Tensor"};
     static constexpr std::string_view kFunction[] = {"func", "function", "fun", "sub", "proc"};
     static constexpr std::string_view kModule[] = {"struct", "object", "type", "layer", "net"};
+    static constexpr std::string_view kImport[] = {"include", "require", "use", "using"};
+    static constexpr std::string_view kScope[] = {"del", "global", "nonlocal"};
+    static constexpr std::string_view kChoice[] = {"case", "match", "switch", "unless"};
     auto is_one_of = [&](auto& list) { return std::find(std::begin(list), std::end(list), word) != std::end(list); };
     if (is_one_of(kDeclare)) {
       r.help(Diag::help_text, {"write `name = value`, or `name: type = value`"});
@@ -181,6 +235,14 @@ class Report {
       r.help(Diag::help_text, {"write `fn name(parameters) { ... }`"});
     } else if (is_one_of(kModule)) {
       r.help(Diag::help_text, {"write `module Name(parameters) { ... }`"});
+    } else if (is_one_of(kImport)) {
+      r.help(Diag::help_text, {"write `import nn` or `import \"file.rcn\"`"});
+    } else if (is_one_of(kScope)) {
+      r.help(Diag::help_text, {"a name belongs to the function, module or file that assigns it"});
+    } else if (is_one_of(kChoice)) {
+      r.help(Diag::help_text, {"write `if condition { ... } elif condition { ... } else { ... }`"});
+    } else if (word == "print") {
+      r.help(Diag::help_text, {"`rcnc --eager --print NAME` shows a value"});
     } else if (std::vector<std::string> near = nearest_names(word, kWords); !near.empty()) {
       r.help(Diag::help_did_you_mean, {quoted_list(near)});
     }
@@ -245,6 +307,10 @@ class Report {
       r.help(Diag::help_text, {"equality is `==`"});
     } else if (expected_.where == Expectation::Where::closer && t.type == Tk::ASSIGN) {
       r.help(Diag::help_text, {"to compare write `==`; an argument is given as `name=value`"});
+    } else if (entry_may_follow() && t.type == Tk::STAR && previous == Tk::LBRACKET) {
+      r.help(Diag::help_text, {"`+` joins lists"});
+    } else if (entry_may_follow() && previous == Tk::LBRACE && !tokens_[at_ - 1].block) {
+      r.help(Diag::help_text, {"a list is `[1, 2]`; the fields of a record have names, `{a: 1, b: 2}`"});
     } else if (expected_.where == Expectation::Where::closer && t.type == Tk::FOR) {
       r.help(Diag::help_text, {"a comprehension stands in `[ ]`, its item first: `[f(x) for x in xs]`"});
     } else if (expected_.expression && is_hard_word(t.type) && previous != Tk::SEP) {

@@ -44,6 +44,21 @@ bool is_string_prefix(std::string_view text) {
   return std::find(std::begin(kPrefixes), std::end(kPrefixes), text) != std::end(kPrefixes);
 }
 
+// A word that declares the name behind it.
+bool declares(Tk t) { return t == Tk::FN || t == Tk::MODULE || (is_soft_word(t) && t != Tk::OVER && t != Tk::MAX); }
+
+// After one of these at the end of a line, the next line goes on with the statement.
+bool goes_on_after(Tk t) {
+  return t == Tk::COMMA || (t >= Tk::ASSIGN && t <= Tk::GT) || t == Tk::AND || t == Tk::OR || t == Tk::NOT ||
+         t == Tk::IN || t == Tk::ELSE;
+}
+
+// Where an expression stops, or goes on behind a name.
+bool follows_name(Tk t) {
+  return closes(t) || t == Tk::COMMA || t == Tk::SEP || t == Tk::END || t == Tk::DOT || t == Tk::COLON ||
+         (t >= Tk::PLUS && t <= Tk::GT);
+}
+
 class WordMender {
  public:
   WordMender(std::vector<Token>& tokens, ParseContext& context) : in_(tokens), ctx_(context) {}
@@ -55,8 +70,10 @@ class WordMender {
       if (out_.empty() || out_.back().type == Tk::SEP || out_.back().type == Tk::LBRACE ||
           out_.back().type == Tk::RBRACE)
         statement_ = out_.size();
+      if (reserved(t)) continue;
       switch (t.type) {
         case Tk::NAME: name(t); break;
+        case Tk::FOR: for_word(t); break;
         case Tk::INT: integer(t); break;
         case Tk::DOT: dot(t); break;
         case Tk::STRING: string(t); break;
@@ -66,6 +83,14 @@ class WordMender {
         case Tk::POWER: star(t); break;
         case Tk::SLASH:
         case Tk::FLOORDIV: slash(t); break;
+        case Tk::PERCENT:
+          if (!update(t)) keep(t);
+          break;
+        case Tk::LT:
+        case Tk::GT:
+        case Tk::LE:
+        case Tk::EQ:
+        case Tk::NE: two_signs(t); break;
         case Tk::ELSE: else_word(t); break;
         case Tk::COLON: colon(t); break;
         case Tk::ASSIGN: assign(t); break;
@@ -147,6 +172,149 @@ class WordMender {
     keep(t);
   }
 
+  // A reserved word where only a name makes sense: behind a word that declares one, left of `=`, or where such a name
+  // is used. It is told where the name is declared, and is an ordinary name from there on.
+  bool reserved(const Token& t) {
+    bool hard = is_hard_word(t.type);
+    if (!hard && (t.type != Tk::NAME || find_foreign(ctx_.text_of(t)) == nullptr)) return false;
+    std::string word(ctx_.text_of(t));
+    bool known = std::find(reserved_.begin(), reserved_.end(), word) != reserved_.end();
+    if (known && used_as_name(t)) {
+      keep_as(t, Tk::NAME);
+      return true;
+    }
+    if (!(hard ? declared_here(t) : behind_declaring_word())) return false;
+    as_name(t);
+    return true;
+  }
+
+  void as_name(const Token& t) {
+    std::string word(ctx_.text_of(t));
+    if (std::find(reserved_.begin(), reserved_.end(), word) == reserved_.end()) {
+      ctx_.report(Diag::reserved_word, ctx_.span(t), {word}).help(Diag::help_text, {"choose another name"});
+      reserved_.push_back(word);
+    }
+    keep_as(t, Tk::NAME);
+  }
+
+  bool used_as_name(const Token& t) const {
+    Tk following = next().type;
+    if (behind_declaring_word()) return follows_name(following) || !begins_operand(following);
+    if (ends_operand(previous())) return false;
+    if (at_statement_start() && depth_ == 0) {
+      bool header =
+          t.type == Tk::IF || t.type == Tk::ELIF || t.type == Tk::FOR || t.type == Tk::RETURN || t.type == Tk::ASSERT;
+      return following == Tk::DOT || (following == Tk::LPAREN && adjacent(t, next()) && !header);
+    }
+    if (following == Tk::LPAREN || following == Tk::LBRACKET) return t.type != Tk::NOT && t.type != Tk::FN;
+    return follows_name(following) || !begins_operand(following);
+  }
+  Tk previous() const {
+    std::size_t i = out_.size();
+    while (depth_ > 0 && i > 0 && out_[i - 1].type == Tk::SEP) --i;
+    return i == 0 ? Tk::SEP : out_[i - 1].type;
+  }
+
+  // The word before begins a statement and declares what stands behind it.
+  bool behind_declaring_word() const {
+    return depth_ == 0 && out_.size() == statement_ + 1 && declares(last()) && !statement_goes_on();
+  }
+  bool statement_goes_on() const {
+    std::size_t i = statement_;
+    while (i > 0 && out_[i - 1].type == Tk::SEP && ctx_.is_newline(out_[i - 1])) --i;
+    return i > 0 && i < statement_ && goes_on_after(out_[i - 1].type);
+  }
+
+  bool declared_here(const Token& t) const {
+    Tk following = next().type;
+    if (behind_declaring_word()) {
+      // `fn(x) => x` is an expression; the rest of what may follow a declared name stands behind no operator.
+      return following == Tk::COLON || following == Tk::ASSIGN || following == Tk::LPAREN ||
+             following == Tk::LBRACKET || following == Tk::LBRACE || following == Tk::SEP || following == Tk::RBRACE ||
+             following == Tk::END;
+    }
+    if (at_statement_start() && depth_ == 0)
+      return !statement_goes_on() &&
+             (following == Tk::ASSIGN || (following >= Tk::PLUS_EQ && following <= Tk::SLASH_EQ));
+    if (last() == Tk::FOR) return t.type != Tk::NOT && (following == Tk::IN || following == Tk::COMMA);
+    if (last() == Tk::AS || last() == Tk::IMPORT) return true;
+    bool params = statement_ + 2 < out_.size() && depth_ == 1 && is_name(out_[statement_ + 1].type) &&
+                  (out_[statement_].type == Tk::FN || out_[statement_].type == Tk::MODULE);
+    return params && (last() == Tk::LPAREN || last() == Tk::COMMA) &&
+           (following == Tk::COMMA || following == Tk::RPAREN || following == Tk::COLON || following == Tk::ASSIGN);
+  }
+
+  // `for (i = 0; i < n; i += 1)`
+  void for_word(const Token& t) {
+    std::size_t end = at_ + 1;
+    bool separated = false;
+    if (in_[end].type == Tk::LPAREN)
+      for (int depth = 0; in_[end].type != Tk::END && !ctx_.is_newline(in_[end]); ++end) {
+        if (opens(in_[end].type)) ++depth;
+        if (closes(in_[end].type) && --depth == 0) break;
+        separated = separated || in_[end].type == Tk::SEP;
+      }
+    if (!separated || in_[end].type != Tk::RPAREN) return keep(t);
+    ctx_.report(Diag::foreign_word, ctx_.span(t.begin, in_[end].end), {"for (...; ...; ...)"})
+        .help(Diag::help_text, {"write `for i in range(n) { ... }`"});
+    // The first name is most likely the one that counts.
+    Token variable = in_[end];
+    for (std::size_t i = end; i-- > at_;)
+      if (in_[i].type == Tk::NAME && in_[i + 1].type == Tk::ASSIGN) variable = in_[i];
+    keep_as(t, Tk::FOR, end + 1 - at_);
+    for (Tk type : {Tk::NAME, Tk::IN, Tk::LBRACKET, Tk::RBRACKET}) {
+      Token made = type == Tk::NAME ? variable : in_[end];
+      made.type = type;
+      made.bad = true;
+      out_.push_back(made);
+    }
+  }
+
+  // `x //= 2`: the operators that do not assign. False if this is none.
+  bool update(const Token& t) {
+    const Token& equals = next();
+    if (equals.type != Tk::ASSIGN || !adjacent(t, equals) || depth_ > 0 || !is_name(last())) return false;
+    report_update(t, equals.end, std::string(ctx_.text_of(t)), std::string(ctx_.text_of(out_.back())));
+    keep_as(t, Tk::ASSIGN, 2);
+    return true;
+  }
+  void report_update(const Token& t, std::uint32_t end, const std::string& sign, const std::string& variable) {
+    static constexpr std::pair<std::string_view, std::string_view> kMeant[] = {
+        {"&", "and"}, {"&&", "and"}, {"|", "or"}, {"||", "or"}, {"^", "**"}, {"//", "//"}, {"%", "%"}, {"**", "**"}};
+    auto meant = std::find_if(std::begin(kMeant), std::end(kMeant), [&](auto& m) { return m.first == sign; });
+    std::string help = "the operators that assign are `+=`, `-=`, `*=` and `/=`";
+    if (meant != std::end(kMeant))
+      help += "; write `" + variable + " = " + variable + " " + std::string(meant->second) + " ...`";
+    ctx_.report(Diag::foreign_operator, ctx_.span(t.begin, end), {sign + "="}).help(Diag::help_text, {help});
+  }
+
+  // `<>`, `===`, `!==`, `<=>`, `<<` and `>>`, which the lexer takes apart.
+  void two_signs(const Token& t) {
+    const Token& second = next();
+    if (!adjacent(t, second)) return keep(t);
+    struct Pair {
+      Tk first, second, becomes;
+      std::string_view help;
+    };
+    static constexpr Pair kPairs[] = {
+        {Tk::LT, Tk::GT, Tk::NE, "write `!=`"},           {Tk::EQ, Tk::ASSIGN, Tk::EQ, "write `==`"},
+        {Tk::NE, Tk::ASSIGN, Tk::NE, "write `!=`"},       {Tk::LE, Tk::GT, Tk::LE, "write `<`, `==` or `>`"},
+        {Tk::LT, Tk::LT, Tk::STAR, "write `x * 2 ** n`"}, {Tk::GT, Tk::GT, Tk::FLOORDIV, "write `x // 2 ** n`"},
+    };
+    if ((t.type == Tk::LT && second.type == Tk::LE) || (t.type == Tk::GT && second.type == Tk::GE)) {
+      report_update(t, second.end, t.type == Tk::LT ? "<<" : ">>", {});
+      return keep_as(t, Tk::ASSIGN, 2);
+    }
+    for (const Pair& p : kPairs)
+      if (p.first == t.type && p.second == second.type) {
+        ctx_.report(Diag::foreign_operator, ctx_.span(t.begin, second.end),
+                    {std::string(ctx_.text.substr(t.begin, second.end - t.begin))})
+            .help(Diag::help_text, {std::string(p.help)});
+        return keep_as(t, p.becomes, 2);
+      }
+    keep(t);
+  }
+
   void foreign(const Token& t, const ForeignWord& word) {
     std::string text(word.word);
     Tk following = next().type;
@@ -164,10 +332,7 @@ class WordMender {
                         : word.word == "self" ? last() != Tk::DOT && following != Tk::ASSIGN
                                               : start;
     }
-    if (!used_as_there) {
-      ctx_.report(Diag::reserved_word, ctx_.span(t), {text}).help(Diag::help_text, {"choose another name"});
-      return keep_as(t, Tk::NAME);
-    }
+    if (!used_as_there) return as_name(t);
     ctx_.report(Diag::foreign_word, ctx_.span(t), {text}).help(Diag::help_text, {std::string(word.help)});
     if (word.becomes == Tk::EQ && following == Tk::NOT) return keep_as(t, Tk::NE, 2);
     if (word.word == "self") return following == Tk::DOT ? skip(2) : keep_as(t, Tk::NAME);
@@ -233,8 +398,18 @@ class WordMender {
 
   // *args and **kwargs
   void star(const Token& t) {
+    if (t.type == Tk::STAR && statement_ < out_.size() &&
+        (out_[statement_].type == Tk::FROM || out_[statement_].type == Tk::IMPORT)) {
+      ctx_.report(Diag::foreign_word, ctx_.span(t), {"import *"})
+          .help(Diag::help_text,
+                {"write `import nn` and then `nn.relu`, or name what is imported: `from nn import relu`"});
+      return keep_as(t, Tk::BAD);  // no operator: the line ends here
+    }
     bool argument = (last() == Tk::LPAREN || last() == Tk::COMMA) && depth_ > 0 && is_name(next().type);
-    if (!argument) return keep(t);
+    if (!argument) {
+      if (t.type == Tk::STAR || !update(t)) keep(t);
+      return;
+    }
     ctx_.report(Diag::no_catch_all, ctx_.span(t.begin, next().end))
         .help(Diag::help_text, {"name each argument, pass a list, or hand over a function"});
     skip();
@@ -248,7 +423,10 @@ class WordMender {
       return skip_to(close == std::string_view::npos ? ctx_.text.size() : close + 2);
     }
     bool comment = t.type == Tk::FLOORDIV && t.line_start && (depth_ == 0 || !ends_operand(last()));
-    if (!comment) return keep(t);
+    if (!comment) {
+      if (t.type == Tk::SLASH || !update(t)) keep(t);
+      return;
+    }
     ctx_.report(Diag::foreign_comment, ctx_.span(t), {"//"})
         .help(Diag::help_text, {"comments start with `#`; `//` is division without a rest"});
     skip_line();
@@ -284,6 +462,7 @@ class WordMender {
           ctx_.report(Diag::colon_block, ctx_.span(t))
               .help(Diag::help_text, {"write `{` in place of `:` and `}` after the block"});
           out_.resize(statement_);
+          ctx_.blocks_unsure = true;
           return skip();
         default: break;
       }
@@ -340,7 +519,7 @@ class WordMender {
   static std::string shown(char32_t c, std::string_view text) {
     char code[16];
     std::snprintf(code, sizeof code, "U+%04X", static_cast<unsigned>(c));
-    bool visible = c > 0x20 && c != 0x7F && c != 0xA0 && c != 0xFEFF && !(c >= 0x80 && c < 0xA0) &&
+    bool visible = c > 0x20 && c != '`' && c != 0x7F && c != 0xA0 && c != 0xFEFF && !(c >= 0x80 && c < 0xA0) &&
                    !(c >= 0x2000 && c <= 0x200F) && !(c >= 0x2028 && c <= 0x202F);
     return visible ? quoted(text) : std::string(code);
   }
@@ -382,12 +561,14 @@ class WordMender {
         {"|", Tk::OR, "write `or`"},
         {"^", Tk::POWER, "a power is written `**`"},
         {"@", Tk::STAR, "a product over a dim is `nn.dot(a, b, reduce=dim)`"},
+        {"~", Tk::NOT, "write `not`"},
     };
     if (text == "@" && at_statement_start()) {
       ctx_.report(Diag::foreign_word, ctx_.span(t), {"@"})
           .help(Diag::help_text, {"there are no decorators: call the function with the other one"});
       return skip_line();
     }
+    if (update(t)) return;
     for (const Operator& op : kOperators)
       if (op.text == text) {
         ctx_.report(Diag::foreign_operator, ctx_.span(t), {std::string(text)})
@@ -411,8 +592,9 @@ class WordMender {
   std::vector<Token> out_;
   ParseContext& ctx_;
   std::size_t at_ = 0;
-  std::size_t statement_ = 0;  // where in out_ the statement began
-  int depth_ = 0;              // of ( and [
+  std::size_t statement_ = 0;          // where in out_ the statement began
+  int depth_ = 0;                      // of ( and [
+  std::vector<std::string> reserved_;  // reserved words that were declared as names, and told so
 };
 
 }  // namespace

@@ -53,6 +53,21 @@ std::vector<Tensor> division(KernelCall& call) {
   return {full_result(call, F(a, b), axes)};
 }
 
+// A negative exponent is an error for ints, but not in the padding.
+std::vector<Tensor> pow(KernelCall& call) {
+  Axes axes = common_axes(call);
+  T a = call.operand(0, axes, call.dtype());
+  T b = call.operand(1, axes, call.dtype());
+  if (!at::isFloatingType(b.scalar_type())) {
+    T negative = b.lt(0);
+    if (negative.any().item<bool>()) {
+      call.fail_where(negative, axes, Diag::eager_negative_power, {}, b);
+      b = b.masked_fill(negative, 0);
+    }
+  }
+  return {full_result(call, at::pow(a, b), axes)};
+}
+
 // At ties the whole gradient goes to the first operand, as in TensorFlow.
 T maximum(const T& a, const T& b) { return at::where(a.ge(b).logical_or(a.ne(a)), a, b); }
 T minimum(const T& a, const T& b) { return at::where(a.le(b).logical_or(a.ne(a)), a, b); }
@@ -133,7 +148,7 @@ const KernelEntry kTable[] = {
     {"truediv", binary<[](const T& a, const T& b) { return a.div(b); }>},
     {"floordiv", division<[](const T& a, const T& b) { return at::div(a, b, "floor"); }>},
     {"mod", division<[](const T& a, const T& b) { return at::remainder(a, b); }>},
-    {"pow", binary<[](const T& a, const T& b) { return at::pow(a, b); }>},
+    {"pow", pow},
     {"maximum", binary<maximum>},
     {"minimum", binary<minimum>},
     {"squared_difference", binary<[](const T& a, const T& b) {

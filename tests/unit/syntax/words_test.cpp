@@ -65,7 +65,7 @@ TEST_CASE("words of Python that have no counterpart") {
 TEST_CASE("reserved words as names") {
   check(
       "class = 4\n"
-      "f(class=2)\n"
+      "f(def=2)\n"
       "fn loop(x) { return x }\n"
       "x.None\n"
       "for in xs { }\n"
@@ -73,7 +73,7 @@ TEST_CASE("reserved words as names") {
 
       "m.rcn:1:1: error: `class` is a reserved word and cannot be a name [E0121]\n"
       "help: choose another name\n"
-      "m.rcn:2:3: error: `class` is a reserved word and cannot be a name [E0121]\n"
+      "m.rcn:2:3: error: `def` is a reserved word and cannot be a name [E0121]\n"
       "help: choose another name\n"
       "m.rcn:3:4: error: `loop` is a reserved word and cannot be a name [E0121]\n"
       "help: choose another name\n"
@@ -83,6 +83,45 @@ TEST_CASE("reserved words as names") {
       "help: choose another name\n"
       "m.rcn:6:6: error: `from` is a reserved word and cannot be a name [E0121]\n"
       "help: choose another name\n");
+}
+
+TEST_CASE("a reserved word is told where it is declared as a name, not where it is used") {
+  check(
+      "dim in: feature = 3\n"
+      "dim if: feature = 3\n"
+      "fn f(for, not) {\n"
+      "    y = [a for a in [in, for, if] if a == not]\n"
+      "    z = g(in(2), in.size * if,\n"
+      "          [b\n"
+      "           for b in for\n"
+      "           if b])\n"
+      "    if in == 3 { return in }\n"
+      "    for c in [in] { in.x(in[0]) }\n"
+      "}",
+
+      "m.rcn:1:5: error: `in` is a reserved word and cannot be a name [E0121]\n"
+      "help: choose another name\n"
+      "m.rcn:2:5: error: `if` is a reserved word and cannot be a name [E0121]\n"
+      "help: choose another name\n"
+      "m.rcn:3:6: error: `for` is a reserved word and cannot be a name [E0121]\n"
+      "help: choose another name\n"
+      "m.rcn:3:11: error: `not` is a reserved word and cannot be a name [E0121]\n"
+      "help: choose another name\n");
+}
+
+TEST_CASE("words behind names that declare elsewhere") {
+  check(
+      "a = [\n"
+      "    loss if x else error\n"
+      "    for output in xs if not (output)]\n"
+      "b = x +\n"
+      "    loss if (x) else dim\n"
+      "c = x and\n"
+      "    dim in (1, 2)\n"
+      "d = {loss: 1, dim: 2 if x else 3}\n"
+      "f(loss=1, dim=not x)",
+
+      "");
 }
 
 TEST_CASE("identity is equality") {
