@@ -42,7 +42,9 @@ void compare_parameters(const ModeRun& first, const ModeRun& other, DiagnosticSi
     if (it == known.end()) {
       differences.push_back({Diag::note_parameter, p.span, {p.path, "not in the mode `" + first.options.mode + "`"}});
     } else if (type_of(*it) != type_of(p)) {
-      differences.push_back({Diag::note_parameter, p.span, {p.path, type_of(p) + ", in the mode `" + first.options.mode + "` " + type_of(*it)}});
+      differences.push_back({Diag::note_parameter,
+                             p.span,
+                             {p.path, type_of(p) + ", in the mode `" + first.options.mode + "` " + type_of(*it)}});
     }
   }
   if (differences.empty()) return;
@@ -66,12 +68,14 @@ std::vector<std::string> compile_modes(Session& session) {
       std::vector<std::string> modes;
       for (const auto& other : runs) {
         const auto& items = other->diagnostics.items();
-        if (std::find(items.begin(), items.end(), item) != items.end()) modes.push_back("`" + other->options.mode + "`");
+        if (std::find(items.begin(), items.end(), item) != items.end())
+          modes.push_back("`" + other->options.mode + "`");
       }
       auto builder = session.diagnostics.add(item);
       if (modes.size() == runs.size() || item.kind == Diag::unknown_mode) continue;
       std::string names;
-      for (std::size_t i = 0; i < modes.size(); ++i) names += (i == 0 ? "" : i + 1 == modes.size() ? " and " : ", ") + modes[i];
+      for (std::size_t i = 0; i < modes.size(); ++i)
+        names += (i == 0 ? "" : i + 1 == modes.size() ? " and " : ", ") + modes[i];
       builder.note(Diag::note_more, Span{}, {(modes.size() == 1 ? "in the mode " : "in the modes ") + names});
     }
   if (session.failed()) return {};

@@ -118,8 +118,8 @@ std::vector<std::string> parse_modes(const std::string& text) {
       modes.back() += c;
     }
   }
-  for (std::size_t i = 0; i < modes.size(); ++i)
-    if (modes[i].empty() || std::find(modes.begin(), modes.begin() + static_cast<std::ptrdiff_t>(i), modes[i]) != modes.begin() + static_cast<std::ptrdiff_t>(i)) return {};
+  for (const std::string& mode : modes)
+    if (mode.empty() || std::count(modes.begin(), modes.end(), mode) > 1) return {};
   return modes;
 }
 

@@ -32,7 +32,8 @@ const FlagLock* Instance::lock(Symbol flag_name) const {
 namespace {
 
 bool is_below(const std::string& path, const std::string& root) {
-  return root.empty() || path == root || (path.size() > root.size() && path.starts_with(root) && path[root.size()] == '/');
+  return root.empty() || path == root ||
+         (path.size() > root.size() && path.starts_with(root) && path[root.size()] == '/');
 }
 
 std::string module_text(const std::string& path) { return path.empty() ? "the network" : "`" + path + "`"; }
@@ -62,10 +63,12 @@ void Interpreter::declare_mode(const ModeStmt& s) {
 void Interpreter::set_all_flags() {
   static const Symbol kTrain("train"), kSearch("search");
   for (Instance* m : modules_) {
-    m->flags = {{kTrain, FlagValue::off, {"default", {}}, false, {}}, {kSearch, FlagValue::off, {"default", {}}, false, {}}};
+    m->flags = {{kTrain, FlagValue::off, {"default", {}}, false, {}},
+                {kSearch, FlagValue::off, {"default", {}}, false, {}}};
     for (const Member& member : m->members)
       if (member.kind == MemberKind::flag && member.value.is<bool>())
-        m->flags.push_back({member.name, member.value.get<bool>() ? FlagValue::on : FlagValue::off, {"default", {}}, false, {}});
+        m->flags.push_back(
+            {member.name, member.value.get<bool>() ? FlagValue::on : FlagValue::off, {"default", {}}, false, {}});
   }
   run_mode();
   apply_set_options();
@@ -158,13 +161,15 @@ void Interpreter::exec_flag_setting(const AssignStmt& s) {
     }
     named = owner.get<Instance*>();
     if (named->flags.empty()) {
-      report(Diag::flag_not_in_network, target.flag_owner->span, {named->cls->name.str()}).note(Diag::note_made_here, named->made);
+      report(Diag::flag_not_in_network, target.flag_owner->span, {named->cls->name.str()})
+          .note(Diag::note_made_here, named->made);
       throw EvalError{};
     }
   }
   FlagSetting setting = to_flag_setting(eval(*s.value), target.name.str(), s.value->span);
   auto length = static_cast<std::uint32_t>(target.name.str().size());
-  set_flag(*named, target.name, setting, {{}, s.span}, target.span, {target.span.file, target.span.end - length, target.span.end});
+  set_flag(*named, target.name, setting, {{}, s.span}, target.span,
+           {target.span.file, target.span.end - length, target.span.end});
 }
 
 // `flag` may be empty: what `locked(...)` is given.
@@ -179,11 +184,13 @@ FlagSetting Interpreter::to_flag_setting(const Value& value, const std::string& 
     throw EvalError{};
   }
   if (flag.empty()) fail(Diag::builtin_argument, span, {"locked", "`true`, `false` or `dynamic`", kind_text(value)});
-  fail(Diag::flag_value, span, {flag, may_be_dynamic ? "`true`, `false` or `dynamic`" : "`true` or `false`", kind_text(value)});
+  fail(Diag::flag_value, span,
+       {flag, may_be_dynamic ? "`true`, `false` or `dynamic`" : "`true` or `false`", kind_text(value)});
 }
 
 // Sets the flag of the named instance and of all below it that have it, but for those that are locked.
-void Interpreter::set_flag(Instance& named, Symbol flag, FlagSetting setting, const FlagSource& source, Span where, Span flag_span) {
+void Interpreter::set_flag(Instance& named, Symbol flag, FlagSetting setting, const FlagSource& source, Span where,
+                           Span flag_span) {
   if (const FlagLock* lock = named.lock(flag)) {
     report(Diag::flag_locked, where, {flag.str(), module_text(named.path)})
         .note(Diag::note_locked_here, lock->span, {lock->with == named.path ? "" : ", with " + module_text(lock->with)})
@@ -222,7 +229,8 @@ void Interpreter::set_flag(Instance& named, Symbol flag, FlagSetting setting, co
 
 void Interpreter::require_mode(std::string_view what, Span use) {
   if (frame_->kind == FrameKind::mode) return;
-  report(Diag::outside_mode, use, {std::string(what)}).help(Diag::help_text, {"flags are set in a `mode` of the network"});
+  report(Diag::outside_mode, use, {std::string(what)})
+      .help(Diag::help_text, {"flags are set in a `mode` of the network"});
   throw EvalError{};
 }
 

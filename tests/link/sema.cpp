@@ -8,6 +8,7 @@ struct NoLibrary final : rcn::StdlibNames {
   bool has_name(std::string_view, std::string_view) const override { return false; }
   std::vector<std::string> names(std::string_view) const override { return {}; }
   std::optional<std::vector<std::string>> parameters(std::string_view, std::string_view) const override { return {}; }
+  std::vector<std::string> flags() const override { return {}; }
 };
 
 }  // namespace
