@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/eval/type_backend.h"
 #include "runtime/kernel.h"
 
 namespace rcn {
@@ -76,8 +77,7 @@ void LastState::update(const Named& value, const Named& counts) {
 }
 
 Tensor LastState::finish(const LoopSpec& spec, Lengths& lengths) const {
-  TensorType type = type_;
-  type.dims = united(type.dims, spec.length_dims);
+  TensorType type = last_type(spec, state_);
   at::Tensor value = aligned(value_, type.dims).expand(lengths.shape(type.dims));
   Axes axes = type.dims;
   return std::make_shared<const EagerTensor>(std::move(type), Named{value, axes}, lengths.region());
@@ -153,9 +153,8 @@ std::vector<Tensor> LoopFrames::finish() {
   for (Dim a : atoms_) settle(a, made_[a]);
   std::vector<Tensor> results;
   for (std::size_t i = 0; i < frames_.size(); ++i) {
-    TensorType type = spec_.stacked[i];
-    std::vector<std::int64_t> shape = lengths_.shape(type.dims);
-    type.dims = with_front(spec_.axis, type.dims);
+    TensorType type = stacked_type(spec_, i);
+    std::vector<std::int64_t> shape = lengths_.shape(spec_.stacked[i].dims);
     at::Tensor value = stacked(frames_[i], lengths_.extent(spec_.axis), shape, scalar_type(type.dtype));
     // The end frame of a sequence is padding where it does not count, but it was none in the body.
     value = gated(value, lengths_.padding(type.dims));

@@ -36,13 +36,13 @@ class LoopProgress {
 // A part of the state as the last frame of each sequence leaves it.
 class LastState {
  public:
-  explicit LastState(const LoopState& state) : type_(state.type), value_(eager(state.initial)) {}
+  explicit LastState(const LoopState& state) : state_(state), value_(eager(state.initial)) {}
 
   void update(const Named& value, const Named& counts);
   Tensor finish(const LoopSpec& spec, Lengths& lengths) const;
 
  private:
-  const TensorType& type_;
+  const LoopState& state_;
   Named value_;
 };
 
