@@ -294,12 +294,14 @@ Value Interpreter::apply(const OpInfo& info, std::vector<Value> args, std::vecto
   if (!main_running_) fail(Diag::tensor_outside_main, span, {op_text(info)});
   OpNode& node = op.node();
   require_one_sequence(node, span);
+  if (info.name == "cum_concat") require_history_step(node, span);
   node.base_name = name;
   node.span = user_place(span);
   std::vector<Tensor> tensors = backend_->apply(node);
   for (const Operand& input : node.inputs)
     if (const Tensor* t = as_tensor(input); t && (*t)->undecided)
       for (Tensor& tensor : tensors) tensor->undecided = true;
+  if (info.name == "cum_concat" && node.dim("spatial_dim")->marker) loops_.back()->histories.emplace_back(node.tensor(1), tensors[1]);
   for (const OpCall::Rename& rename : op.renames())
     for (Tensor& t : tensors) {
       if (!t->type.has(rename.from)) continue;
@@ -309,7 +311,7 @@ Value Interpreter::apply(const OpInfo& info, std::vector<Value> args, std::vecto
   if (tensors.size() == 1 && op.extra().empty()) return tensors[0];
   Tuple tuple;
   for (Tensor& t : tensors) tuple.items.push_back(t);
-  for (const Value& v : op.extra()) tuple.items.push_back(v);
+  tuple.items.insert(op.extra_is_second() ? tuple.items.begin() + 1 : tuple.items.end(), op.extra().begin(), op.extra().end());
   return tuple;
 }
 

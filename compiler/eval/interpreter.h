@@ -50,8 +50,10 @@ class Interpreter {
     bool known = true;
     Symbol index_name;
     Tensor index;
+    std::vector<Tensor> state;  // as the step found it
     std::vector<std::pair<Symbol, Value>> stacked;
     std::vector<Span> stacked_spans;
+    std::vector<std::pair<Tensor, Tensor>> histories;  // states of cum_concat and what it made of them
     Tensor end;
     bool include_eos = true;
     Span end_span;
@@ -134,6 +136,7 @@ class Interpreter {
   void builtin_assign(CallArgs& args);
   void require_plain_region(Span span, const std::string& word);
   void require_one_sequence(const OpNode& node, Span span);
+  void require_history_step(const OpNode& node, Span span);
   void throw_if_errors_since(std::size_t before);
 
   // ---- expressions (expressions.cpp)

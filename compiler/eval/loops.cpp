@@ -127,6 +127,7 @@ void Interpreter::exec_loop(const LoopStmt& s) {
     run.known = spec.axis_known;
     run.index_name = s.index;
     run.index = index;
+    run.state = tensors;
     Scope scope;
     scope.parent = frame_->scope;
     scope.kind = ScopeKind::loop;
@@ -200,6 +201,11 @@ void Interpreter::exec_loop(const LoopStmt& s) {
           return;
         }
         StateLeaf& leaf = leaves[k++];
+        if (leaf.type.history && now.is_tensor() && now.tensor()->type.history) {
+          bool grown = now.tensor() == tensors[k - 1];
+          for (const auto& [from, to] : run.histories) grown = grown || (from == tensors[k - 1] && to == now.tensor());
+          if (!grown) report(Diag::history_use, next.spans[i], {"`" + path + "`"});
+        }
         if (is_number_leaf(now) && number_fits(now, leaf.type)) return;
         const TensorType* type = now.is_tensor() ? &now.tensor()->type : nullptr;
         if (type && leaf.number && !same_type(leaf.type, *type) && number_fits(before, *type)) {
@@ -314,6 +320,31 @@ void Interpreter::exec_loop(const LoopStmt& s) {
     });
     assign(name, value, s.span);
   }
+}
+
+// One call in each step, which all sequences come along; over a whole sequence nothing came before.
+void Interpreter::require_history_step(const OpNode& node, Span span) {
+  const Tensor& state = node.tensor(1);
+  bool step = node.dim("spatial_dim")->marker;
+  auto wrong = [&](const char* help) {
+    report(Diag::history_use, span, {"`" + to_string(state->type) + "`"}).help(Diag::help_text, {help});
+    throw EvalError{};
+  };
+  bool from_loop = false;
+  for (const LoopRun* run : loops_)
+    for (const auto& [from, to] : run->histories)
+      if (from == state || to == state) wrong("it is used twice in this step");
+  for (const LoopRun* run : loops_)
+    for (const Tensor& t : run->state) from_loop = from_loop || t == state;
+  if (!step) {
+    if (from_loop) wrong("over a whole sequence it begins with `nn.empty_history`");
+    return;
+  }
+  if (loops_.empty()) wrong("one step, `spatial_dim=nn.single_step_dim`, stands in a loop");
+  bool here = false;
+  for (const Tensor& t : loops_.back()->state) here = here || t == state;
+  if (!here) wrong("in a loop it is state of that loop: `with h = nn.empty_history(...)`");
+  if (std::string_view(regions_.back()) != "a loop") wrong("in a branch or masked part it would not grow in each step");
 }
 
 void Interpreter::exec_stack(const StackStmt& s) {

@@ -157,12 +157,18 @@ class OpCall {
   void static_result(Value value) { static_ = std::move(value); has_static_ = true; }
   // Values that follow the output tensors in the resulting tuple (out dims).
   void also_return(Value value) { extra_.push_back(std::move(value)); }
+  // The same behind the first of them.
+  void also_return_second(Value value) {
+    extra_.push_back(std::move(value));
+    extra_second_ = true;
+  }
 
   // ---- for the evaluator
   struct Rename { Dim from; Dim to; };
   bool has_static() const { return has_static_; }
   const Value& static_value() const { return static_; }
   const std::vector<Value>& extra() const { return extra_; }
+  bool extra_is_second() const { return extra_second_; }
   const std::vector<Rename>& renames() const { return renames_; }
 
  private:
@@ -175,6 +181,7 @@ class OpCall {
   Value static_;
   bool has_static_ = false;
   std::vector<Value> extra_;
+  bool extra_second_ = false;
   std::vector<Rename> renames_;
 };
 

@@ -33,6 +33,7 @@ void GraphBackend::keep(std::unordered_map<Dim, LayerRef> Open::*map, Dim d, Lay
 }
 
 void GraphBackend::carries(LayerRef layer, const TensorType& type) {
+  if (!layer.layer) return;  // a history
   if (!layer.sub.empty()) sub_types_.insert_or_assign({layer.layer, layer.sub}, type);
   if (layer.kind != RefKind::value) return;
   bool inference = !training_only_.contains(layer.layer);

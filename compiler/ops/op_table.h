@@ -47,6 +47,7 @@ std::span<const OpDef> reshape_ops();
 std::span<const OpDef> dim_ops();
 std::span<const OpDef> training_ops();
 std::span<const OpDef> recurrent_ops();
+std::span<const OpDef> history_ops();
 std::span<const OpDef> loss_ops();
 std::span<const OpDef> init_ops();
 
