@@ -38,6 +38,23 @@ std::size_t GraphBackend::open_of(const Layer& layer) const {
   return 0;
 }
 
+// What RETURNN moves out of a loop gets the loop's axis: then no source may have the dims of all.
+void GraphBackend::allow_loop_axis(OptionDict& options) const {
+  std::vector<Dim> all;
+  std::vector<std::pair<const std::vector<Dim>*, bool>> sources;
+  for (const auto& [key, option] : options) {
+    if (key == "allow_broadcast_all_sources") return;
+    if (key != "from") continue;
+    for_each_layer(option, [&](const LayerRef& ref) {
+      sources.emplace_back(&type_of(ref).dims, ref.kind == RefKind::previous || varying_.contains(ref.layer));
+      all = united(all, *sources.back().first);
+    });
+  }
+  for (const auto& [dims, varies] : sources)
+    if (varies && without(all, *dims).empty()) return;
+  options.emplace_back("allow_broadcast_all_sources", true);
+}
+
 Layer& GraphBackend::add_in(std::size_t open, std::string cls, OptionDict options, TensorType type, std::string base,
                             Span span, bool as_it_is) {
   bool varies = cls == "random" || cls == "choice";
@@ -53,6 +70,7 @@ Layer& GraphBackend::add_in(std::size_t open, std::string cls, OptionDict option
     }
     for_each_layer(option, [&](const LayerRef& ref) { varies = varies || ref.kind == RefKind::previous || varying_.contains(ref.layer); });
   }
+  if (varies && (cls == "combine" || cls == "compare" || cls == "eval")) allow_loop_axis(options);
   const NameScope* scope = open + 1 == open_.size() ? scopes_.back() : open_[open].region->scope;
   Layer& layer = graph_.add(std::move(cls), std::move(options), std::move(type), scope, std::move(base), span, open_[open].region);
   if (varies) varying_.insert(&layer);

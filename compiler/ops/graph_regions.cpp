@@ -113,13 +113,9 @@ std::string part_name(const std::string& name) {
 LoopResult GraphBackend::loop(const LoopSpec& spec, const LoopBody& body) {
   Unwind unwind(*this);
   const std::size_t outer = open_.size() - 1;
-  const bool nested = in_loop();
   OptionDict options;
-  if (spec.axis_known) {
-    options.emplace_back("from", carrier(spec.axis, spec.span));
-  } else {
-    options.emplace_back("from", OptionList{});
-  }
+  // No source, so no `data:source`: that is wrong in nested loops, and fails for some orders of its axes in memory.
+  options.emplace_back("from", OptionList{});
   options.emplace_back("axis", spec.axis);
 
   // ---- outside: initial values, how many frames at most
@@ -197,28 +193,13 @@ LoopResult GraphBackend::loop(const LoopSpec& spec, const LoopBody& body) {
     Layer& layer = add("copy", {{"from", value}, {"initial_output", initial[i]}}, state.type, base, spec.span);
     varying_.insert(&layer);
     states.emplace(before[i], &layer);
-    // what it is after the loop: a layer of its own, gone where nothing reads it
+    // All its values, for the last one after the loop; gone where nothing reads that. (RETURNN's own `rec_last_output`
+    // fails for a state that is not batch-major, in loops, and in searches.)
     std::vector<Dim> absent = without(spec.length_dims, state.type.dims);
     GraphTensor seen(last_type(spec, state), {&layer, {}}, absent);
     LayerRef frames = expanded(seen, absent, base + "_last", spec.span);
-    if (nested || !last_type(spec, state).has(context_.dims.batch())) {
-      Layer& all = add("copy", {{"from", frames}, {"is_output_layer", true}}, seen.type, base + "_frames", spec.span);
-      last.back() = {&all, {}};
-    } else {
-      LayerRef start = initial[i];
-      if (!absent.empty()) {
-        Open inner = std::move(open_.back());
-        const NameScope* scope = scopes_.back();
-        open_.pop_back();
-        scopes_.pop_back();
-        GraphTensor first(seen.type, start, absent);
-        start = expanded(first, absent, base + "_initial", spec.span);
-        open_.push_back(std::move(inner));
-        scopes_.push_back(scope);
-      }
-      Layer& kept = add("copy", {{"from", frames}, {"initial_output", start}, {"need_last", true}}, seen.type, base + "_last", spec.span);
-      last.back() = {&kept, {}};
-    }
+    Layer& all = add("copy", {{"from", frames}, {"is_output_layer", true}}, seen.type, base + "_frames", spec.span);
+    last.back() = {&all, {}};
   }
   auto change_states = [&] {
     for (std::size_t i = first_layer; i < graph_.layers.size(); ++i)
@@ -300,22 +281,16 @@ LoopResult GraphBackend::loop(const LoopSpec& spec, const LoopBody& body) {
     }
     std::string base = part_name(state.name);
     TensorType t = last_type(spec, state);
-    LayerRef ref;
-    if (last[i].layer->option("need_last")) {
-      Layer& layer = add("rec_last_output", {{"rec_layer", &rec}, {"sub_layer_name", LayerRef{last[i].layer, {}, RefKind::name}}}, t, base, spec.span);
-      ref = {&layer, {}};
-    } else {
-      TensorType over{spec.length_dims, DType::int32, nullptr};
-      LayerRef len = length(spec.axis, spec.span);
-      OptionDict int_type{{"dtype", "int32"}, {"sparse_dim", Option()}};
-      Layer& position = add("eval", {{"from", len}, {"eval", "tf.maximum(source(0) - 1, 0)"}, {"out_type", int_type}}, over, base + "_last_index", spec.span);
-      Layer& any = add("compare", {{"from", len}, {"kind", "greater"}, {"value", 0}}, {spec.length_dims, DType::bool_, nullptr}, base + "_any", spec.span);
-      Layer& at = add_in(outer, "gather", {{"from", last[i]}, {"position", &position}, {"axis", spec.axis}, {"clip_to_valid", true}}, t, base + "_at", spec.span);
-      std::vector<Dim> absent = without(spec.length_dims, state.type.dims);
-      GraphTensor first(t, initial[i], absent);
-      LayerRef start = expanded(first, absent, base + "_initial", spec.span);
-      ref = {&add("switch", {{"condition", &any}, {"true_from", &at}, {"false_from", start}}, t, base, spec.span), {}};
-    }
+    TensorType over{spec.length_dims, DType::int32, nullptr};
+    LayerRef len = length(spec.axis, spec.span);
+    OptionDict int_type{{"dtype", "int32"}, {"sparse_dim", Option()}};
+    Layer& position = add("eval", {{"from", len}, {"eval", "tf.maximum(source(0) - 1, 0)"}, {"out_type", int_type}}, over, base + "_last_index", spec.span);
+    Layer& any = add("compare", {{"from", len}, {"kind", "greater"}, {"value", 0}}, {spec.length_dims, DType::bool_, nullptr}, base + "_any", spec.span);
+    Layer& at = add_in(outer, "gather", {{"from", last[i]}, {"position", &position}, {"axis", spec.axis}, {"clip_to_valid", true}}, t, base + "_at", spec.span);
+    std::vector<Dim> absent = without(spec.length_dims, state.type.dims);
+    GraphTensor first(t, initial[i], absent);
+    LayerRef start = expanded(first, absent, base + "_initial", spec.span);
+    LayerRef ref{&add("switch", {{"condition", &any}, {"true_from", &at}, {"false_from", start}}, t, base, spec.span), {}};
     auto tensor = std::make_shared<GraphTensor>(t, outwards(ref, t, base), std::vector<Dim>{});
     tensor->wild_padding = graph_tensor(next.state[i]).wild_padding;
     tensor->masks = masks_.size();

@@ -58,6 +58,7 @@ void infer_cum_concat(OpCall& call) {
 void lower_cum_concat(Lowering& l) {
   Dim axis = l.node().dim("spatial_dim"), out = l.node().dim("out_spatial_dim");
   TensorType type = l.out();
+  if (l.raw(0).wild_padding) l.guard(0, 0.0);  // what reads it multiplies it by 0, and adds it
   if (axis->marker) {
     l.result(l.layer("cum_concat", {{"from", l.full(0)}, {"out_spatial_dim", out}}, type));
   } else {

@@ -47,8 +47,9 @@ LayerRef factor(Lowering& l, std::size_t i, const std::vector<Dim>& axes, Tensor
   LayerRef ref = l.dense(l.with_dims(i, needed), type);
   type.sparse_dim = nullptr;
   if (!l.raw(i).wild_padding) return ref;
+  std::vector<Dim> padded = l.padded(type);
   for (Dim axis : axes)
-    if (axis->dynamic() && axis->kind != DimKind::batch && without(l.lengths().length_dims(axis), type.dims).empty())
+    if (contains(padded, axis))
       ref = l.masked(ref, type, axis, 0.0, "masked");
   return ref;
 }
