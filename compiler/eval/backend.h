@@ -64,6 +64,7 @@ struct LoopSpec {
   std::vector<Dim> length_dims;    // what the lengths of the axis depend on: [batch] or none
   Tensor max;                      // at most so many frames: int, a scalar or [batch]; null where none is given or the axis is known
   bool has_end = false;            // the body calls `end`
+  bool search = false;             // the body has a choice
   bool include_eos = true;         // the frame in which a sequence ends counts
   std::vector<LoopState> state;
   std::vector<std::string> stacked_names;

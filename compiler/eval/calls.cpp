@@ -265,6 +265,7 @@ Value Interpreter::call_op(const OpInfo& info, CallArgs& args) {
   for (CallArgs::Keyword& k : args.keywords) arguments.push_back({k.name, k.span, k.value, k.name_span});
   std::optional<BoundOpArguments> bound = bind_op(info, arguments, args.span, diag_);
   if (!bound) throw EvalError{};
+  if (info.name == "choice") prepare_choice(bound->values, bound->spans, args.span);
   return apply(info, std::move(bound->values), std::move(bound->spans), args.span, {});
 }
 
@@ -293,14 +294,17 @@ Value Interpreter::apply(const OpInfo& info, std::vector<Value> args, std::vecto
   }
   if (!main_running_) fail(Diag::tensor_outside_main, span, {op_text(info)});
   OpNode& node = op.node();
-  require_one_sequence(node, span);
+  require_search(node, span);
+  if (info.name != "decide") require_one_sequence(node, span);
   if (info.name == "cum_concat") require_history_step(node, span);
   node.base_name = name;
   node.span = user_place(span);
   std::vector<Tensor> tensors = backend_->apply(node);
+  bool undecided = info.name == "choice";
   for (const Operand& input : node.inputs)
-    if (const Tensor* t = as_tensor(input); t && (*t)->undecided)
-      for (Tensor& tensor : tensors) tensor->undecided = true;
+    if (const Tensor* t = as_tensor(input)) undecided = undecided || (*t)->undecided;
+  if (undecided && info.name != "decide")
+    for (Tensor& tensor : tensors) tensor->undecided = true;
   if (info.name == "cum_concat" && node.dim("spatial_dim")->marker) loops_.back()->histories.emplace_back(node.tensor(1), tensors[1]);
   for (const OpCall::Rename& rename : op.renames())
     for (Tensor& t : tensors) {

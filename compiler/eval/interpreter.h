@@ -57,6 +57,7 @@ class Interpreter {
     Tensor end;
     bool include_eos = true;
     Span end_span;
+    std::optional<std::int64_t> beam_size;  // of a choice in it
   };
   enum class FrameKind : std::uint8_t { file, module_body, function, mode };
   struct Frame {
@@ -136,6 +137,8 @@ class Interpreter {
   void builtin_assign(CallArgs& args);
   void require_plain_region(Span span, const std::string& word);
   void require_one_sequence(const OpNode& node, Span span);
+  void prepare_choice(std::vector<Value>& values, const std::vector<Span>& spans, Span span);
+  void require_search(const OpNode& node, Span span);
   void require_history_step(const OpNode& node, Span span);
   void throw_if_errors_since(std::size_t before);
 
@@ -266,6 +269,8 @@ class Interpreter {
   std::vector<const char*> regions_;                 // `a loop`, `a branch ...`: what surrounds the place of evaluation
   int masked_ = 0;                                   // masked parts around it whose mask has batch
   std::vector<const ParamState*> assigned_params_;
+  std::vector<Dim> search_dims_;                     // made by a search: each hypothesis has lengths of its own
+  std::vector<Dim> decided_dims_;                    // those of them that `nn.decide` has seen
 };
 
 // How deep calls nest is a limit of its own; this keeps C++ frames small.

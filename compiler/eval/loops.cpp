@@ -254,6 +254,8 @@ void Interpreter::exec_loop(const LoopStmt& s) {
   }
   bool search = std::any_of(leaves.begin(), leaves.end(), [](const StateLeaf& l) { return l.undecided; }) ||
                 std::any_of(stacked_undecided.begin(), stacked_undecided.end(), [](bool b) { return b; });
+  search = search || run.beam_size;
+  spec.search = search;
   if (search && !spec.axis_known) spec.length_dims = {batch};
 
   for (StateLeaf& leaf : leaves) {
@@ -299,6 +301,7 @@ void Interpreter::exec_loop(const LoopStmt& s) {
     if (!spec.axis_known || d != axis)
       in_.context.lengths.define(d, united({axis}, in_.context.lengths.length_dims(d)));
   if (!spec.axis_known) in_.context.lengths.define(axis, spec.length_dims);
+  if (search && !spec.axis_known && !contains(search_dims_, axis)) search_dims_.push_back(axis);
 
   std::size_t k = 0;
   for (std::size_t i = 0; i < s.state.size(); ++i) {

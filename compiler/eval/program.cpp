@@ -244,7 +244,6 @@ const Value* Interpreter::namespace_member(const Namespace& space, Symbol name, 
     if (n == "Sequential") return keep(Value(static_cast<const ModuleClass*>(sequential_.get())));
     static constexpr std::pair<std::string_view, Builtin> kOwn[] = {
         {"make_layer", Builtin::make_layer}, {"network_entry", Builtin::network_entry},
-        {"choice", Builtin::control_flow},   {"decide", Builtin::control_flow},
         {"assign", Builtin::assign}};
     for (const auto& [own, builtin] : kOwn)
       if (own == n) {

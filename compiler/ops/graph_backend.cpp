@@ -181,6 +181,14 @@ std::vector<Tensor> GraphBackend::apply(const OpNode& given) {
       tensor = std::move(renamed);
     }
   }
+  if (given.op->name == "decide")
+    for (Dim d : graph_tensor(lowering.results_[0]).layer_type.dims)
+      if (searched_.erase(d))
+        for (Open& open : open_) {
+          for (auto* map : {&open.lengths, &open.longest, &open.ranges, &open.valid}) map->erase(d);
+          open.carriers.erase(d);
+          carries(graph_tensor(lowering.results_[0]).layer, graph_tensor(lowering.results_[0]).layer_type);
+        }
   for (const Tensor& tensor : lowering.results_) graph_tensor(tensor).masks = masks_.size();
   return lowering.results_;
 }

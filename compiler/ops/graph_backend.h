@@ -58,6 +58,7 @@ class GraphBackend final : public Backend {
     Dim inner = nullptr;       // what the axis is called inside of the loop: RETURNN must not take the two for one
     const Layer* index = nullptr;
     LayerRef live;             // of a loop: where its steps belong to the sequence
+    LayerRef search_live;      // of a search with a `max` for each sequence: the same, as far as the choice has to know
     // Where dims get what they need, made when first asked for.
     std::unordered_map<Dim, Carrier> carriers;
     std::unordered_map<Dim, LayerRef> lengths, longest, ranges, valid;
@@ -108,6 +109,7 @@ class GraphBackend final : public Backend {
   LayerRef imported(const LayerRef& ref, std::size_t open);
   LayerRef varying(const LayerRef& ref, const TensorType& type, const std::string& base, Span span);
   LayerRef guarded(const GraphTensor& tensor, Span span);
+  LayerRef search_live(Span span);
   std::optional<Mask> live(std::size_t open, Span span);
   LayerRef guarded_value(LayerRef ref, const TensorType& type, const Operand& value, const std::string& base, Span span);
   LayerRef chosen(LayerRef mask, LayerRef ref, const TensorType& type, const Operand& value, const std::string& base, Span span);
@@ -138,6 +140,7 @@ class GraphBackend final : public Backend {
 
   std::deque<Open> open_;    // the root first
   std::deque<Mask> masks_;
+  std::unordered_set<Dim> searched_;  // dims made by a search: once something is decided, they have its lengths
   std::map<std::pair<const Layer*, std::string>, TensorType> sub_types_;  // of further outputs
   std::unordered_set<const Layer*> varying_;  // layers of loops that differ from step to step
   std::unordered_map<const Layer*, std::string> assigned_;  // `variable_assign` layers, with the parameter

@@ -135,8 +135,17 @@ LoopResult GraphBackend::loop(const LoopSpec& spec, const LoopBody& body) {
     return LayerRef{&add("constant", std::move(constant), flags, "loop_no_end", spec.span), {}};
   };
   LayerRef max, no_end;
+  bool plain = false;  // RETURNN's own way with `max`: right for a scalar, if it is not 0; in a search the other would add a step
   if (spec.max) {
     max = whole(spec.max, "loop_max");
+    plain = spec.search && spec.max->type.dims.empty();
+    if (plain) {
+      options.emplace_back("max_seq_len_via", max);
+      options.emplace_back("include_eos", spec.include_eos);
+      if (!spec.has_end) no_end = flag_constant(false);
+    }
+  }
+  if (spec.max && !plain) {
     LayerRef longest = max;
     if (!spec.max->type.dims.empty())
       longest = {&add("reduce", {{"from", max}, {"mode", "max"}, {"axis", dims_option(spec.max->type.dims)}, {"keep_dims", false}}, counts, "loop_max_longest", spec.span), {}};
@@ -145,7 +154,7 @@ LoopResult GraphBackend::loop(const LoopSpec& spec, const LoopBody& body) {
     options.emplace_back("max_seq_len_via", &steps);
     options.emplace_back("include_eos", false);
     if (spec.has_end && spec.include_eos) no_end = flag_constant(false);
-  } else if (spec.has_end) {
+  } else if (spec.has_end && !spec.max) {
     options.emplace_back("include_eos", spec.include_eos);
   }
   options.emplace_back("name_scope", "");
@@ -180,6 +189,16 @@ LoopResult GraphBackend::loop(const LoopSpec& spec, const LoopBody& body) {
     step.state.push_back(std::move(tensor));
   }
   const std::size_t first_layer = graph_.layers.size();
+  Layer* past = spec.max && !plain && spec.has_end && spec.include_eos ? &builtin_layer(flags, "prev:past") : nullptr;
+  if (spec.search && spec.max && !plain) {
+    Layer& within = add("compare", {{"from", OptionList{&index, max}}, {"kind", "less"}}, flags, "live_max", spec.span);
+    open_.back().search_live = {&within, {}};
+    if (past) {
+      Layer& not_past = add("activation", {{"from", LayerRef{past, {}, RefKind::previous}}, {"activation", "logical_not"}}, flags, "live_past", spec.span);
+      Layer& both = add("combine", {{"from", OptionList{&within, &not_past}}, {"kind", "logical_and"}}, flags, "live", spec.span);
+      open_.back().search_live = {&both, {}};
+    }
+  }
   LoopNext next = body(step);
 
   std::unordered_map<const Layer*, const Layer*> states;
@@ -214,15 +233,15 @@ LoopResult GraphBackend::loop(const LoopSpec& spec, const LoopBody& body) {
     auto either = [&](LayerRef a, LayerRef b, const std::string& base) {
       return LayerRef{&add("combine", {{"from", OptionList{a, b}}, {"kind", "logical_or"}}, flags, base, spec.span), {}};
     };
-    if (spec.max) {
+    if (plain && !spec.has_end) end = no_end;
+    if (spec.max && !plain) {
       Layer& full = add("compare", {{"from", OptionList{&index, max}}, {"kind", "greater_equal"}}, flags, "end_max", spec.span);
       end = {&full, {}};
-      if (spec.has_end && spec.include_eos) {
-        Layer& past = builtin_layer(flags, "prev:past");
-        LayerRef was{&past, {}, RefKind::previous};
+      if (past) {
+        LayerRef was{past, {}, RefKind::previous};
         LayerRef now = either(user, was, "ended");
         const_cast<Layer*>(now.layer)->options.emplace_back("initial_output", no_end);
-        states.emplace(&past, now.layer);
+        states.emplace(past, now.layer);
         end = either(was, end, "end");
       } else if (spec.has_end) {
         end = either(user, end, "end");
@@ -261,6 +280,7 @@ LoopResult GraphBackend::loop(const LoopSpec& spec, const LoopBody& body) {
   const Region* region = close_region();
 
   // ---- what comes out
+  if (spec.search && !spec.axis_known) searched_.insert(spec.axis);
   TensorType type = output->type;
   type.dims.insert(type.dims.begin(), spec.axis);
   options.emplace_back("unit", RegionRef{region});
@@ -418,6 +438,16 @@ std::optional<GraphBackend::Mask> GraphBackend::live(std::size_t open, Span span
     loop.live = {&add_in(open, "compare", {{"from", OptionList{LayerRef{loop.index, {}}, lengths}}, {"kind", "less"}}, type, "live", span), {}};
   }
   return Mask{loop.live, type, {}};
+}
+
+LayerRef GraphBackend::search_live(Span span) {
+  for (std::size_t i = open_.size() - 1; i > 0; --i) {
+    if (!open_[i].loop) continue;
+    if (open_[i].search_live.layer) return open_[i].search_live;
+    std::optional<Mask> mask = live(i, span);
+    return mask ? mask->mask : LayerRef{};
+  }
+  return {};
 }
 
 // The layer with the value where it does not count: in steps beyond a sequence, and where a mask is false.

@@ -48,6 +48,7 @@ std::span<const OpDef> dim_ops();
 std::span<const OpDef> training_ops();
 std::span<const OpDef> recurrent_ops();
 std::span<const OpDef> history_ops();
+std::span<const OpDef> search_ops();
 std::span<const OpDef> loss_ops();
 std::span<const OpDef> init_ops();
 

@@ -1,0 +1,87 @@
+// Beam search: the choice of labels, what is best at the end, and the scores.
+#include "compiler/ops/lowering.h"
+#include "compiler/ops/op_table.h"
+#include "compiler/ops/rules.h"
+
+namespace rcn {
+
+namespace {
+
+constexpr std::size_t kScores = 0, kAxis = 1, kBeamSize = 2, kInputType = 3, kNormalize = 4;
+
+void infer_choice(OpCall& call) {
+  Dim axis = call.arg(kAxis).dim();
+  require_dtype(call, kScores, Wanted::floats);
+  call.require_dim(kScores, axis, kAxis);
+  require_static(call, axis, kAxis);
+  require_exact_dims(call, kScores, {call.dims().batch(), axis});
+  std::int64_t beam = call.arg(kBeamSize).get<std::int64_t>();
+  if (beam < 1) call.fail_at(call.arg_span(kBeamSize), Diag::op_argument_value, {op_text(call.info()), "beam_size", "at least 1", to_text(call.arg(kBeamSize))});
+  call.input(call.operand(kScores));
+  call.attr("axis", axis);
+  call.attr("beam_size", beam);
+  call.attr("length_normalization", call.arg(kNormalize).get<bool>());
+  call.output({{call.dims().batch()}, DType::int32, axis});
+}
+
+// Scores of log probabilities, 0 for one label where a sequence has ended already: RETURNN goes on to the longest.
+void lower_choice(Lowering& l) {
+  const TensorType& type = l.type(kScores);
+  Dim axis = l.node().dim("axis");
+  LayerRef scores = l.full(kScores);
+  if (LayerRef live = l.search_live(); live.layer) {
+    LayerRef pad = l.eval({l.range(axis)}, "tf.where(tf.equal(source(0), 0), 0.0, -1e30)", type_of({axis}), "ended");
+    scores = l.layer("switch", {{"condition", live}, {"true_from", scores}, {"false_from", pad}}, type, "scores");
+  }
+  l.result(l.layer("choice",
+                   {{"from", scores},
+                    {"input_type", "log_prob"},
+                    {"target", Option()},
+                    {"beam_size", l.node().integer("beam_size")},
+                    {"search", true},
+                    {"length_normalization", l.node().boolean("length_normalization")},
+                    {"initial_output", 0}},
+                   l.out()));
+}
+
+void infer_decide(OpCall& call) {
+  call.input(call.operand(0));
+  call.output(call.type(0));
+}
+
+void lower_decide(Lowering& l) {
+  l.result(l.layer("decide", {{"from", l.full(0)}, {"length_normalization", false}}, l.out()));
+}
+
+void infer_beam_scores(OpCall& call) {
+  call.input(call.operand(0));
+  call.output({{call.dims().batch()}, DType::float32, nullptr});
+}
+
+void lower_beam_scores(Lowering& l) { l.result(l.layer("choice_get_beam_scores", {{"from", l.full(0)}}, l.out())); }
+
+constexpr OpParam kChoice[] = {{"scores", arg::tensor},
+                               {"axis", arg::dim, true},
+                               {"beam_size", arg::integer, true},
+                               {"input_type", arg::str, true, "\"log_prob\""},
+                               {"length_normalization", arg::boolean, true, "true"}};
+constexpr OpParam kSource[] = {{"source", arg::tensor}};
+
+constexpr OpDef kOps[] = {
+    {{"choice", kChoice, "Tensor",
+      "One label for each hypothesis of a beam search, in a loop where `search` is true: the best `beam_size` continuations over "
+      "`axis` of all hypotheses, by the sum of their scores. `scores` [batch, axis] are log probabilities (`input_type` "
+      "\"log_prob\"), probabilities (\"prob\") or logits (\"logits\"). With `length_normalization` the scores of hypotheses that "
+      "have ended grow as if they went on: what is compared is the score for each frame. Gives indices over `axis`.",
+      infer_choice},
+     lower_choice},
+    {{"decide", kSource, "Tensor", "The value of the hypothesis with the best score, of what depends on `nn.choice`.", infer_decide}, lower_decide},
+    {{"beam_scores", kSource, "Tensor", "float32[batch]: the score of each hypothesis of the search that made `source`.", infer_beam_scores},
+     lower_beam_scores},
+};
+
+}  // namespace
+
+std::span<const OpDef> search_ops() { return kOps; }
+
+}  // namespace rcn
