@@ -29,7 +29,7 @@ void Interpreter::require_one_sequence(const OpNode& node, Span span) {
   bool undecided = false, over_batch = false;
   for (const Operand& input : node.inputs)
     if (const Tensor* t = as_tensor(input)) {
-      undecided = undecided || (*t)->undecided;
+      undecided = undecided || (*t)->traits.undecided;
       for (const TensorType& out : node.outputs) over_batch = over_batch || ((*t)->type.has(batch) && !out.has(batch) && !out.history);
     }
   if (!over_batch || (!undecided && !masked_)) return;
@@ -105,7 +105,7 @@ void Interpreter::run_cond(const Tensor& condition, Span span, const std::functi
   spec.name = name;
   spec.condition = condition;
   spec.span = span;
-  std::vector<bool> undecided;
+  std::vector<Traits> traits;
   std::size_t errors = diag_.error_count();
   for (Symbol n : order) {
     Merged m;
@@ -156,14 +156,15 @@ void Interpreter::run_cond(const Tensor& condition, Span span, const std::functi
       m.result.push_back(static_cast<int>(spec.results.size()));
       spec.names.push_back(path);
       spec.results.push_back(type);
-      undecided.push_back((a.is_tensor() && a.tensor()->undecided) || (b.is_tensor() && b.tensor()->undecided));
+      traits.push_back(condition->traits);
+      for (const Value* v : {&a, &b})
+        if (v->is_tensor()) traits.back().merge(v->tensor()->traits);
     });
     merged.push_back(std::move(m));
   }
   throw_if_errors_since(errors);
   for (const auto& [d, over] : defined[0])
     if (std::any_of(defined[1].begin(), defined[1].end(), [&](const auto& other) { return other.first == d; })) spec.joined.push_back(d);
-  if (condition->undecided) std::fill(undecided.begin(), undecided.end(), true);
 
   // ---- on tensors
   auto branch = [&](int side) {
@@ -195,7 +196,7 @@ void Interpreter::run_cond(const Tensor& condition, Span span, const std::functi
     Value value = map_leaves(m.form[0], [&](const Value& leaf) -> Value {
       int i = m.result[k++];
       if (i < 0) return leaf;
-      results[static_cast<std::size_t>(i)]->undecided = undecided[static_cast<std::size_t>(i)];
+      results[static_cast<std::size_t>(i)]->traits = traits[static_cast<std::size_t>(i)];
       return results[static_cast<std::size_t>(i)];
     });
     assign(m.name, value, span);
@@ -290,7 +291,7 @@ void Interpreter::exec_masked(const MaskedStmt& s) {
   spec.mask = mask.tensor();
   spec.span = s.span;
   std::vector<TensorType> types;
-  std::vector<bool> undecided;
+  std::vector<Traits> traits;
   std::vector<std::pair<Value, TensorType>> numbers;
   std::size_t errors = diag_.error_count();
   for (const auto& [name, now] : names) {
@@ -328,7 +329,9 @@ void Interpreter::exec_masked(const MaskedStmt& s) {
       k.result.push_back(static_cast<int>(types.size()));
       spec.names.push_back(path);
       types.push_back(t);
-      undecided.push_back(mask.tensor()->undecided || (old.is_tensor() && old.tensor()->undecided) || (value.is_tensor() && value.tensor()->undecided));
+      traits.push_back(mask.tensor()->traits);
+      for (const Value* v : {&old, &value})
+        if (v->is_tensor()) traits.back().merge(v->tensor()->traits);
       numbers.emplace_back(old, t);
     });
     kept.push_back(std::move(k));
@@ -354,7 +357,7 @@ void Interpreter::exec_masked(const MaskedStmt& s) {
     Value value = map_leaves(k.before, [&](const Value& leaf) -> Value {
       int i = k.result[n++];
       if (i < 0) return leaf;
-      results[static_cast<std::size_t>(i)]->undecided = undecided[static_cast<std::size_t>(i)];
+      results[static_cast<std::size_t>(i)]->traits = traits[static_cast<std::size_t>(i)];
       return results[static_cast<std::size_t>(i)];
     });
     assign(k.name, value, s.span);
@@ -383,7 +386,7 @@ void Interpreter::builtin_assign(CallArgs& args) {
   bool fits = value.is_tensor() ? same_type(value.tensor()->type, type) : is_number_leaf(value) && value.is<bool>() == (type.dtype == DType::bool_);
   if (!fits || (value.is<double>() && !is_float(type.dtype)))
     fail(Diag::assign_type, args.spans[1], {kind_text(value), param->info.path, to_string(type)});
-  if (value.is_tensor() && value.tensor()->undecided) fail(Diag::mixes_sequences, args.span, {"nn.assign", "which a search has not decided yet"});
+  if (value.is_tensor() && value.tensor()->traits.undecided) fail(Diag::mixes_sequences, args.span, {"nn.assign", "which a search has not decided yet"});
   if (backend_ == &real_) {
     if (regions_.empty() && std::find(assigned_params_.begin(), assigned_params_.end(), param) != assigned_params_.end())
       fail(Diag::assign_twice, args.span, {param->info.path});

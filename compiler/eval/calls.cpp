@@ -300,11 +300,7 @@ Value Interpreter::apply(const OpInfo& info, std::vector<Value> args, std::vecto
   node.base_name = name;
   node.span = user_place(span);
   std::vector<Tensor> tensors = backend_->apply(node);
-  bool undecided = info.name == "choice";
-  for (const Operand& input : node.inputs)
-    if (const Tensor* t = as_tensor(input)) undecided = undecided || (*t)->undecided;
-  if (undecided && info.name != "decide")
-    for (Tensor& tensor : tensors) tensor->undecided = true;
+  set_traits(node, tensors);
   if (info.name == "cum_concat" && node.dim("spatial_dim")->marker) loops_.back()->histories.emplace_back(node.tensor(1), tensors[1]);
   for (const OpCall::Rename& rename : op.renames())
     for (Tensor& t : tensors) {

@@ -138,6 +138,9 @@ class Interpreter {
   void require_plain_region(Span span, const std::string& word);
   void require_one_sequence(const OpNode& node, Span span);
   void prepare_choice(std::vector<Value>& values, const std::vector<Span>& spans, Span span);
+  void set_traits(const OpNode& node, const std::vector<Tensor>& results);
+  std::shared_ptr<const Origin> dims_origin(const TensorType& type) const;
+  void require_available(const Mark& mark, const Tensor& value);
   void require_search(const OpNode& node, Span span);
   void require_history_step(const OpNode& node, Span span);
   void throw_if_errors_since(std::size_t before);

@@ -55,7 +55,7 @@ struct StateLeaf {
   Value initial;
   TensorType type;
   bool number = false;     // the initial value is a number, which takes the type that the body gives
-  bool undecided = false;
+  Traits traits;
 };
 
 }  // namespace
@@ -103,9 +103,9 @@ void Interpreter::exec_loop(const LoopStmt& s) {
     for_each_leaf(initial.back(), state.name.str(), [&](const std::string& name, const Value& leaf) {
       if (leaf.is_poison()) throw EvalError{};
       if (leaf.is_tensor()) {
-        leaves.push_back({name, leaf, leaf.tensor()->type, false, leaf.tensor()->undecided});
+        leaves.push_back({name, leaf, leaf.tensor()->type, false, leaf.tensor()->traits});
       } else if (is_number_leaf(leaf)) {
-        leaves.push_back({name, leaf, number_type(leaf), true, false});
+        leaves.push_back({name, leaf, number_type(leaf), true, {}});
       }
     });
   }
@@ -171,7 +171,7 @@ void Interpreter::exec_loop(const LoopStmt& s) {
     std::vector<Tensor> tensors;
     for (const StateLeaf& leaf : leaves) {
       tensors.push_back(TypeBackend::tensor(leaf.type));
-      tensors.back()->undecided = leaf.undecided;
+      tensors.back()->traits = leaf.traits;
     }
     Next next;
     {
@@ -217,14 +217,14 @@ void Interpreter::exec_loop(const LoopStmt& s) {
                               {path, before.is_tensor() ? "`" + to_string(leaf.type) + "`" : "`" + to_string(leaf.type) + "` (" + to_text(before) + ")",
                                type ? "`" + to_string(*type) + "`" : kind_text(now), type ? changed_dims(leaf.type, *type) : ""}));
         }
-        if (type && now.tensor()->undecided && !leaf.undecided) leaf.undecided = changed = true;
+        if (type && leaf.traits.merge(now.tensor()->traits)) changed = true;
       });
     }
     throw_if_errors_since(errors);
   }
 
   // ---- what comes out
-  std::vector<bool> stacked_undecided;
+  std::vector<Traits> stacked_traits;
   std::vector<std::pair<Symbol, Value>> stacked_forms = run.stacked;
   std::size_t errors = diag_.error_count();
   for (std::size_t i = 0; i < run.stacked.size(); ++i)
@@ -239,7 +239,7 @@ void Interpreter::exec_loop(const LoopStmt& s) {
       }
       spec.stacked_names.push_back(name);
       spec.stacked.push_back(type);
-      stacked_undecided.push_back(leaf.is_tensor() && leaf.tensor()->undecided);
+      stacked_traits.push_back(leaf.is_tensor() ? leaf.tensor()->traits : Traits{});
     });
   if (s.state.empty() && run.stacked.empty()) report(Diag::loop_without_result, s.span);
   spec.has_end = run.end != nullptr;
@@ -252,8 +252,8 @@ void Interpreter::exec_loop(const LoopStmt& s) {
   } else if ((spec.has_end && run.end->type.has(batch)) || (spec.max && spec.max->type.has(batch))) {
     spec.length_dims = {batch};
   }
-  bool search = std::any_of(leaves.begin(), leaves.end(), [](const StateLeaf& l) { return l.undecided; }) ||
-                std::any_of(stacked_undecided.begin(), stacked_undecided.end(), [](bool b) { return b; });
+  bool search = std::any_of(leaves.begin(), leaves.end(), [](const StateLeaf& l) { return l.traits.undecided; }) ||
+                std::any_of(stacked_traits.begin(), stacked_traits.end(), [](const Traits& t) { return t.undecided; });
   search = search || run.beam_size;
   spec.search = search;
   if (search && !spec.axis_known) spec.length_dims = {batch};
@@ -269,7 +269,7 @@ void Interpreter::exec_loop(const LoopStmt& s) {
 
   // ---- on tensors
   auto step = [&](const LoopStep& at) {
-    for (std::size_t i = 0; i < leaves.size(); ++i) at.state[i]->undecided = leaves[i].undecided;
+    for (std::size_t i = 0; i < leaves.size(); ++i) at.state[i]->traits = leaves[i].traits;
     Next next = body(at.index, at.state);
     LoopNext result;
     // constants belong to the body
@@ -308,9 +308,9 @@ void Interpreter::exec_loop(const LoopStmt& s) {
     Value last = map_leaves(initial[i], [&](const Value& leaf) -> Value {
       if (!leaf.is_tensor() && !is_number_leaf(leaf)) return leaf;
       Tensor tensor = result.last[k];
-      bool undecided = leaves[k++].undecided;
+      const Traits& traits = leaves[k++].traits;
       if (!tensor) return None{};
-      tensor->undecided = undecided;
+      tensor->traits = traits;
       return tensor;
     });
     assign(s.state[i].name, last, s.state[i].name_span);
@@ -318,7 +318,7 @@ void Interpreter::exec_loop(const LoopStmt& s) {
   k = 0;
   for (const auto& [name, form] : stacked_forms) {
     Value value = map_leaves(form, [&](const Value&) -> Value {
-      result.stacked[k]->undecided = stacked_undecided[k];
+      result.stacked[k]->traits = stacked_traits[k];
       return result.stacked[k++];
     });
     assign(name, value, s.span);
@@ -424,7 +424,7 @@ Value Interpreter::frame_of(const Value& value, const Tensor& index, const Index
   for (Dim d : type.dims)
     if (contains(in_.context.lengths.length_dims(d), run->axis)) fail(Diag::frame_lengths, e.span, {to_string(d), to_string(run->axis)});
   Tensor frame = backend_->frame(value.tensor(), run->axis, index, e.span);
-  frame->undecided = value.tensor()->undecided;
+  frame->traits = value.tensor()->traits;
   return frame;
 }
 

@@ -104,7 +104,12 @@ void Interpreter::evaluate_network(Unit& main) {
   none.span = it->second->name_span;
   try {
     if (in_.declare_inputs && !in_.declare_inputs(externs_)) return;
-    for (const ExternInput& input : externs_) inputs_[Symbol(input.name)] = backend_->input(input);
+    for (const ExternInput& input : externs_) {
+      Tensor tensor = backend_->input(input);
+      if (!input.available_for_inference)
+        tensor->traits.training_only = std::make_shared<const Origin>(Origin{input.name, input.span, nullptr});
+      inputs_[Symbol(input.name)] = std::move(tensor);
+    }
     Value f = function_value(*it->second, main, &network);
     call_declared(f.function(), none);
   } catch (const EvalError&) {

@@ -44,10 +44,10 @@ void Interpreter::require_search(const OpNode& node, Span span) {
   std::vector<Dim> undecided, decided;
   for (const Operand& input : node.inputs)
     if (const Tensor* t = as_tensor(input)) {
-      std::vector<Dim>& dims = (*t)->undecided ? undecided : decided;
+      std::vector<Dim>& dims = (*t)->traits.undecided ? undecided : decided;
       dims = united(dims, (*t)->type.dims);
     }
-  bool any = std::any_of(node.inputs.begin(), node.inputs.end(), [](const Operand& o) { return as_tensor(o) && (*as_tensor(o))->undecided; });
+  bool any = std::any_of(node.inputs.begin(), node.inputs.end(), [](const Operand& o) { return as_tensor(o) && (*as_tensor(o))->traits.undecided; });
   if (choosing) {
     std::string name = "nn." + std::string(node.op->name);
     if (!regions_.empty()) fail(Diag::not_in_region, span, {name, regions_.back()});
@@ -63,6 +63,61 @@ void Interpreter::require_search(const OpNode& node, Span span) {
     if (node.op->name == "length" && node.find("dim") && node.dim("dim") == d && !contains(decided_dims_, d))
       fail(Diag::length_undecided, span, {to_string(d)});
   }
+}
+
+// What depends on an input that is absent in inference, or has a dim that only such inputs give a length.
+void Interpreter::set_traits(const OpNode& node, const std::vector<Tensor>& results) {
+  Traits traits;
+  for (const Operand& input : node.inputs)
+    if (const Tensor* t = as_tensor(input)) traits.merge((*t)->traits);
+  if (node.op->name == "choice") traits.undecided = true;
+  if (node.op->name == "decide") traits.undecided = false;
+  auto step = [&](const std::shared_ptr<const Origin>& from) {
+    return std::make_shared<const Origin>(Origin{op_text(*node.op), node.span, from});
+  };
+  if (traits.training_only && traits.training_only->span != node.span) traits.training_only = step(traits.training_only);
+  for (const Tensor& t : results) {
+    t->traits = traits;
+    if (!traits.training_only)
+      if (std::shared_ptr<const Origin> origin = dims_origin(t->type)) t->traits.training_only = step(origin);
+  }
+}
+
+std::shared_ptr<const Origin> Interpreter::dims_origin(const TensorType& type) const {
+  for (Dim d : type.dims)
+    for (Dim atom : atoms(d)) {
+      const ExternInput* source = nullptr;
+      bool available = false;
+      for (const ExternInput& input : externs_)
+        for (Dim own : input.type.dims)
+          if (atom->dynamic() && atom->kind != DimKind::batch && contains(atoms(own), atom)) {
+            available = available || input.available_for_inference;
+            if (!source) source = &input;
+          }
+      if (source && !available) return std::make_shared<const Origin>(Origin{source->name, source->span, nullptr});
+    }
+  return nullptr;
+}
+
+// In inference there are no targets.
+void Interpreter::require_available(const Mark& mark, const Tensor& value) {
+  if (mark.role != MarkRole::output) return;
+  static const Symbol kSearch("search");
+  Value search = flag_value(network_, kSearch, mark.span);
+  if (!search.is<bool>() || !search.get<bool>()) return;
+  std::shared_ptr<const Origin> origin = value->traits.training_only;
+  if (!origin) origin = dims_origin(value->type);
+  if (!origin) return;
+  const Origin* input = origin.get();
+  while (input->from) input = input->from.get();
+  auto builder = report(Diag::output_unavailable, mark.span, {mark.name, input->what});
+  std::vector<const Origin*> path;
+  for (const Origin* o = origin.get(); o->from; o = o->from.get()) path.push_back(o);
+  if (path.size() > 6) path.erase(path.begin() + 3, path.end() - 3);
+  for (const Origin* o : path) builder.note(Diag::note_depends_by, o->span, {o->what});
+  builder.note(Diag::note_declared_here, input->span, {input->what});
+  builder.help(Diag::help_text, {"under `search` an output depends on what there is in inference; an `error` may depend on targets"});
+  throw EvalError{};
 }
 
 }  // namespace rcn

@@ -25,11 +25,31 @@ struct ModuleClass;  // module.h
 struct Instance;     // module.h
 struct Namespace;    // module.h
 
+// How a tensor comes from an input that is absent in inference: step by step back to the input.
+struct Origin {
+  std::string what;  // the operation, or the input's name
+  Span span;
+  std::shared_ptr<const Origin> from;  // null: the input
+};
+
+// What the evaluator keeps track of besides the type.
+struct Traits {
+  bool undecided = false;                       // holds a value for each hypothesis of a search
+  std::shared_ptr<const Origin> training_only;  // null: computable in inference
+
+  // Of what depends on both; whether that tells more.
+  bool merge(const Traits& other) {
+    bool more = (other.undecided && !undecided) || (other.training_only && !training_only);
+    undecided = undecided || other.undecided;
+    if (!training_only) training_only = other.training_only;
+    return more;
+  }
+};
+
 // What a backend holds for a tensor; each backend derives its own.
 struct TensorData {
   TensorType type;
-  // Holds a value for each hypothesis of a search; the evaluator keeps track. No part of the type.
-  mutable bool undecided = false;
+  mutable Traits traits;  // set by the evaluator
   explicit TensorData(TensorType t) : type(std::move(t)) {}
   virtual ~TensorData() = default;
 };
