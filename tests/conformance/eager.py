@@ -84,6 +84,11 @@ def result_of(document, arrays):
     for key in ("objective", "constraints"):
         if key in document:
             result[key] = _number(document[key])
+    if "assigned" in document:
+        result["assigned"] = {
+            name.removesuffix("/param"): padded_array(values, depth_of(values), "float32")
+            for name, values in document["assigned"].items()
+        }
     if "gradients" in document:
         result["gradients"] = {
             name.removesuffix("/param"): padded_array(values, depth_of(values), "float32")

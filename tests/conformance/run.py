@@ -121,8 +121,28 @@ class Runner:
                 skip = sorted(case.batch_mates | {"output"})
                 note(f"sequence {i} alone, RETURNN", compare(without(sequence_of(theirs, i), *parts), without(their_one, *parts), ignore=skip))
                 note(f"sequence {i} alone, eager", compare(without(sequence_of(ours, i), *parts), without(our_one, *parts), ignore=skip))
+            if "nn.assign(" in case.text:
+                lines += self._assigned(case, network, inputs, params)
             lines += self._permuted(case, inputs, params, theirs)
             lines += self._controls(case, text, inputs, params, ours)
+        return lines
+
+    def _assigned(self, case, network, inputs, params):
+        """What a step leaves in the parameters, with the train flag off and on."""
+        lines = []
+        for train in (False, True):
+            network.set_params(params)
+            network.run(inputs, train=train, want_grads=False, updates=True)
+            theirs = network.get_params()
+            ours = self.eager.run(case.path, inputs, params, train=train, want_grads=False, options=case.args)
+            expected = {**params, **ours.get("assigned", {})}
+            for name, value in expected.items():
+                error = float(numpy.max(numpy.abs(numpy.asarray(theirs[name]) - numpy.asarray(value))))
+                if not error <= 1e-5 * max(1.0, float(numpy.max(numpy.abs(value)))):
+                    lines.append(f"parameter {name} after a step, train flag {train}: differs by {error}")
+        if not ours.get("assigned"):
+            lines.append("the eager run assigns nothing in training")
+        network.set_params(params)
         return lines
 
     def _permuted(self, case, inputs, params, expected):
