@@ -64,8 +64,12 @@ LayerRef GraphBackend::varying(const LayerRef& ref, const TensorType& type, cons
   const Layer* index = nullptr;
   for (const Open& open : open_)
     if (open.loop) index = open.index;
-  Layer& always = add("compare", {{"from", LayerRef{index, {}}}, {"kind", "greater_equal"}, {"value", 0}}, {{}, DType::bool_, nullptr}, base + "_step", span);
-  return {&add("switch", {{"condition", &always}, {"true_from", ref}, {"false_from", ref}}, type, base + "_each", span), {}};
+  OptionDict out{{"dtype", to_string(type.dtype)}, {"sparse_dim", type.sparse_dim ? Option(type.sparse_dim) : Option()}};
+  OptionDict options{{"from", OptionList{ref, LayerRef{index, {}}}},
+                     {"eval", "tf.where(source(1) >= 0, source(0), source(0))"},
+                     {"out_type", std::move(out)},
+                     {"allow_broadcast_all_sources", true}};
+  return {&add("eval", std::move(options), type, base + "_each", span), {}};
 }
 
 Tensor GraphBackend::frame(const Tensor& x, Dim axis, const Tensor&, Span span) {

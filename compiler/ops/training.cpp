@@ -44,16 +44,33 @@ void lower_dropout(Lowering& l) {
   std::vector<Dim> axes = l.node().dims("axes"), missing = l.absent(0, axes);
   TensorType type = l.out();
   type.dims = without(type.dims, missing);
-  LayerRef own = l.layer("copy", {{"from", l.with_dims(0, axes)}}, type, "input");
+  LayerRef source = l.with_dims(0, axes);
   bool all = std::all_of(type.dims.begin(), type.dims.end(), [&](Dim d) { return contains(axes, d); });
-  OptionDict options{{"from", own}, {"dropout", l.node().real("dropout")}};
-  if (all) {
-    options.emplace_back("dropout_noise_shape", OptionDict{{"*", Option()}});
-  } else {
-    options.emplace_back("dropout_axis", axes.size() == 1 ? Option(axes[0]) : Option(dims_option(axes)));
+  OptionDict options{{"dropout", l.node().real("dropout")}, {"dropout_on_forward", l.node().boolean("always")}};
+  auto dropout = [&](LayerRef from, const TensorType& t, bool all_axes, std::string_view suffix) {
+    LayerRef own = l.layer("copy", {{"from", from}}, t, "input");
+    options.insert(options.begin(), {"from", own});
+    if (all_axes) {
+      options.emplace_back("dropout_noise_shape", OptionDict{{"*", Option()}});
+    } else {
+      options.emplace_back("dropout_axis", axes.size() == 1 ? Option(axes[0]) : Option(dims_option(axes)));
+    }
+    return l.layer("dropout", options, t, suffix);
+  };
+  if (!l.in_loop()) return l.result(dropout(source, type, all, {}), missing);
+  // Each step draws anew, also what RETURNN moves out of the loop.
+  if (all) return l.result(dropout(l.varying(source, type), type, true, {}), missing);
+  // RETURNN's layer draws a mask of static dims once for the whole loop.
+  TensorType noise = type_of(axes, type.dtype);
+  double rate = l.node().real("dropout");
+  LayerRef ones = l.varying(l.constant(1.0, noise, "ones"), noise);
+  LayerRef mask = l.eval({ones}, "tf.where(tf.random.uniform(tf.shape(source(0))) >= " + python_float(rate) + ", source(0) / " +
+                                     python_float(1 - rate) + ", 0.0 * source(0))", noise, "mask");
+  if (!l.node().boolean("always")) {
+    LayerRef train = l.layer("train_flag", {}, type_of({}, DType::bool_), "train");
+    mask = l.layer("switch", {{"condition", train}, {"true_from", mask}, {"false_from", ones}}, noise, "mask_if_train");
   }
-  options.emplace_back("dropout_on_forward", l.node().boolean("always"));
-  l.result(l.layer("dropout", std::move(options), type), missing);
+  l.result(l.layer("combine", {{"from", OptionList{source, mask}}, {"kind", "mul"}}, type), missing);
 }
 
 void infer_stop_gradient(OpCall& call) {
