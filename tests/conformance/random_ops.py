@@ -25,6 +25,15 @@ network {{
         output per_feature = nn.dropout(data, {RATE}, axis=input)
         output independent = nn.dropout(data, {RATE}, axis=data.dims)
         output always = nn.dropout(data, {RATE}, axis=data.dims, on_forward=true)
+        ones = nn.ones([batch, input])
+        loop t over time {{
+            stack step_feature = nn.dropout(data[t], {RATE}, axis=input)
+            stack step_constant = nn.dropout(ones, {RATE}, axis=input)
+            stack step_independent = nn.dropout(ones, {RATE}, axis=ones.dims)
+        }}
+        output step_feature
+        output step_constant
+        output step_independent
     }}
 }}
 """
@@ -47,13 +56,28 @@ def check_dropout(name, kept, shared):
     return lines
 
 
+def check_steps(name, output, shared):
+    """The same of masks that each step of a loop draws: of all sequences together if `shared`."""
+    dims = output["dims"]
+    kept = numpy.transpose(numpy.asarray(output["values"]), [dims.index(d) for d in ("time", "batch", "input")])
+    lines = []
+    for t in range(kept.shape[0]):
+        lines += check_dropout(f"{name}, step {t}", kept[t : t + 1], shared)
+    for t in range(1, kept.shape[0]):
+        if numpy.array_equal(kept[t], kept[t - 1]):
+            lines.append(f"{name}: steps {t - 1} and {t} have one mask")
+    return lines
+
+
 def check(backend, run):
     """run(train) gives a result."""
     lines = []
     on, off = run(True)["outputs"], run(False)["outputs"]
     for name, shared in (("per_feature", True), ("independent", False), ("always", False)):
         lines += check_dropout(name, numpy.asarray(on[name]["values"]), shared)
-    for name in ("per_feature", "independent"):
+    for name, shared in (("step_feature", True), ("step_constant", True), ("step_independent", False)):
+        lines += check_steps(name, on[name], shared)
+    for name in ("per_feature", "independent", "step_feature", "step_constant", "step_independent"):
         if not numpy.all(numpy.asarray(off[name]["values"]) == 1):
             lines.append(f"{name}: not the identity with the train flag off")
     lines += check_dropout("always, train flag off", numpy.asarray(off["always"]["values"]), False)
@@ -71,8 +95,10 @@ def main():
         model = pathlib.Path(folder) / "dropout.rcn"
         model.write_text(MODEL, encoding="utf-8")
         text = subprocess.run([rcnc, str(model)], capture_output=True, text=True, check=True).stdout
-        with Network(text) as network:
-            lines = check("RETURNN", lambda train: network.run(inputs, train=train, want_grads=False))
+        lines = []
+        for moved in (True, False):
+            with Network(f"{text}\noptimize_move_layers_out = {moved}\n") as network:
+                lines += check(f"RETURNN, optimize_move_layers_out {moved}", lambda train: network.run(inputs, train=train, want_grads=False))
         eager = Eager([rcnc])
         lines += check("eager", lambda train: eager.run(model, inputs, {}, train=train, want_grads=False))
     for line in lines:
