@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures rcnc and prints Markdown tables; docs/bench.md has the numbers of one run.
 
-    tests/bench/run.py [--rcnc build/rcnc] [--returnn PYTHON] [--quick]
+    tests/bench/run.py [--rcnc build/rcnc] [--returnn PYTHON] [--antlr build/tests/antlr_alone] [--quick]
 
 Every time is that of a whole process, cold. The commands take turns, so that what else the machine does hits all
 alike. Load makes times longer, never shorter: ratios and goals are of minima.
@@ -131,7 +131,13 @@ def mib(kib, floor):
     return f"{kib / 1024:.0f}" if kib > floor else f"at most {kib / 1024:.0f}"
 
 
-def report(listed, result, constructed, floor):
+def antlr_time(program, model):
+    """The seconds that ANTLR alone takes to parse the file."""
+    done = subprocess.run([program, str(model.path), "15"], capture_output=True, text=True, check=True)
+    return float(done.stdout.split()[0]) / 1000
+
+
+def report(listed, result, constructed, antlr, floor):
     """Prints all tables."""
     bare = result["bare"]
 
@@ -157,6 +163,7 @@ def report(listed, result, constructed, floor):
         ("tagger, of the bare interpreter", result["tagger"].best / bare.best, 1, "times"),
         ("20-layer BLSTM, of the bare interpreter", result["20-layer BLSTM"].best / bare.best, 1, "times"),
         ("10,000 lines, of their parse stage", lines.times_stage("parse"), 1.5, "times"),
+        *([("10,000 lines, of ANTLR alone", result["10,000 lines"].best / antlr, 1.5, "times")] if antlr else []),
         ("chain of 10,000", long.best * 1000, 100, "ms"),
         ("chain of 10,000", long.kib / 1024, 200, "MiB"),
         ("chain of 10,000, of the chain of 1,000", long.best / short.best, 12, "times"),
@@ -171,6 +178,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--rcnc", default=str(ROOT / "build" / "rcnc"))
     arguments.add_argument("--returnn", metavar="PYTHON", help="a Python with RETURNN: measures its construction too")
+    arguments.add_argument("--antlr", metavar="PROGRAM", help="the built target antlr_alone: measures ANTLR alone too")
     arguments.add_argument("--quick", action="store_true", help="few runs")
     args = arguments.parse_args()
     rcnc = os.path.abspath(args.rcnc)
@@ -188,7 +196,8 @@ def main():
         floor = spawn(["/bin/true"], log)[1].ru_maxrss + 512
         result = measure(commands, 5 if args.quick else 30, log)
         constructed = {m.title: construct_time(args.returnn, m) for m in listed} if args.returnn else {}
-        report(listed, result, constructed, floor)
+        antlr = antlr_time(args.antlr, listed[-1]) if args.antlr else None
+        report(listed, result, constructed, antlr, floor)
 
 
 if __name__ == "__main__":
