@@ -78,6 +78,7 @@ int run_models(const Options& options) {
   if (options.command == Command::compile && !distinct_outputs(options)) return code(ExitCode::usage);
   Messages messages;
   struct Result { std::string model, mode, text; };
+  std::string source_map;
   std::vector<Result> results;  // of the models without errors
   for (const std::string& model : options.models) {
     Session session(options, messages);
@@ -88,7 +89,9 @@ int run_models(const Options& options) {
     } else if (options.command == Command::flags) {
       own.push_back({model, "", list_flags(session)});
     } else if (options.modes.empty()) {
-      own.push_back({model, "", compile(session).text});
+      Compiled compiled = compile(session);
+      source_map = std::move(compiled.source_map);
+      own.push_back({model, "", std::move(compiled.text)});
     } else {
       std::vector<std::string> texts = compile_modes(session);
       for (std::size_t i = 0; i < texts.size(); ++i) own.push_back({model, options.modes[i], std::move(texts[i])});
@@ -96,6 +99,8 @@ int run_models(const Options& options) {
     if (!session.failed()) results.insert(results.end(), own.begin(), own.end());
   }
   print_diagnostics(messages, options);
+  if (!source_map.empty() && !results.empty())
+    if (std::string why = write_file(options.source_map, source_map); !why.empty()) return fail_output("`" + options.source_map + "`", why);
   if (options.command != Command::check)
     for (const Result& result : results)
       if (int error = deliver(options, result.model, result.mode, result.text)) return error;

@@ -160,6 +160,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   app.add_option("--behavior-version", o.emit.behavior_version, "RETURNN's behavior_version (default 30)")->group(output);
   app.add_flag("--sort-keys", o.emit.sort_keys, "sort layers and options by name")->group(output);
   app.add_flag("!--no-comments", o.emit.comments, "no comments with source lines (Python form)")->group(output);
+  app.add_option("--source-map", o.source_map, "also write where each layer comes from, as JSON")->type_name("FILE")->group(output);
   app.add_flag("--print-loader", o.print_loader, "print the Python loader of the tagged JSON form")->group(output);
   app.add_flag("--print-operations", o.print_operations, "print the names of all operations")->group(output);
 
@@ -272,6 +273,8 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   if (o.models.empty()) return usage("no model file is given");
   if (o.emit.behavior_version < 21) return usage("--behavior-version must be 21 or higher: older versions treat dims in other ways");
   if (o.models.size() > 1 && (o.command == Command::run || o.command == Command::params || o.command == Command::flags)) return usage("one model at a time is run or listed");
+  if (!o.source_map.empty() && (o.command != Command::compile || o.models.size() > 1 || !o.modes.empty()))
+    return usage("--source-map goes with the compilation of one model in one mode");
   if (o.models.size() > 1 && o.command == Command::compile && o.output.empty()) return usage("several models need -o with a folder");
   return parsed;
 }

@@ -39,6 +39,7 @@ struct EagerFlags {
 struct Options {
   Command command = Command::compile;
   std::vector<std::string> models;
+  std::string source_map;  // the file of --source-map; empty: none
   std::string output;                   // -o; empty: stdout
   std::string stdin_name = "<stdin>";
   std::vector<std::string> import_dirs;

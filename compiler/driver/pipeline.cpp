@@ -8,6 +8,7 @@
 #include "compiler/diag/render.h"
 #include "compiler/driver/log.h"
 #include "compiler/driver/stdlib_index.h"
+#include "compiler/emit/source_map.h"
 #include "compiler/graph/passes.h"
 #include "compiler/ops/graph_backend.h"
 #include "compiler/sema/check.h"
@@ -128,7 +129,9 @@ Compiled compile(Session& session) {
     verify_or_throw(graph, layers, "add_order_anchor");
   }
   StageTimer timer(session, "emit");
-  return {emit(graph, layers, session.sources, session.options.emit, session.diagnostics), std::move(result.parameters)};
+  Compiled compiled{emit(graph, layers, session.sources, session.options.emit, session.diagnostics), std::move(result.parameters), {}};
+  if (!session.options.source_map.empty()) compiled.source_map = source_map(graph, layers, session.sources);
+  return compiled;
 }
 
 }  // namespace rcn

@@ -55,6 +55,7 @@ void print_diagnostics(const Messages& messages, const Options& options);
 struct Compiled {
   std::string text;
   std::vector<Parameter> parameters;
+  std::string source_map;  // where the options ask for it
 };
 Compiled compile(Session& session);
 

@@ -120,6 +120,7 @@ class Backend {
   virtual void raw_entry(const std::string& key, const Value& value, Span span) = 0;
   // A call of a module or function begins and ends: names of what is made in between belong to it. `at_root`: the base
   // is a whole module path (`encoder.layers.0`) and does not belong to the call around it.
+  Span call;  // set before each enter_scope: where the call stands
   virtual void enter_scope(const std::string& base, bool at_root) = 0;
   virtual void leave_scope() = 0;
   // The step's frame of `x` inside of a loop over `axis`, whose index this is: `x` without that axis.

@@ -26,7 +26,7 @@ Graph::Graph() {
 }
 
 Region& Graph::add_region(const Region* parent) {
-  scopes.push_back({static_cast<std::uint32_t>(scopes.size()), nullptr, ""});
+  scopes.push_back({static_cast<std::uint32_t>(scopes.size()), nullptr, "", {}, nullptr});
   regions.push_back({static_cast<std::uint32_t>(regions.size()), parent, nullptr, &scopes.back()});
   return regions.back();
 }
@@ -45,8 +45,8 @@ Layer& Graph::add(std::string cls, OptionDict options, TensorType type, const Na
   return layer;
 }
 
-const NameScope* Graph::add_scope(const NameScope* parent, std::string base) {
-  scopes.push_back({static_cast<std::uint32_t>(scopes.size()), parent, std::move(base)});
+const NameScope* Graph::add_scope(const NameScope* parent, std::string base, Span call, const NameScope* caller) {
+  scopes.push_back({static_cast<std::uint32_t>(scopes.size()), parent, std::move(base), call, caller});
   return &scopes.back();
 }
 

@@ -19,6 +19,8 @@ struct NameScope {
   std::uint32_t id = 0;
   const NameScope* parent = nullptr;
   std::string base;  // `encoder.layers.0`, `cross_entropy`; may hold dots
+  Span call = {};                     // where the call stands
+  const NameScope* caller = nullptr;  // the scope that it stands in, also where the name begins anew
 };
 
 struct Extern {
@@ -72,7 +74,7 @@ struct Graph {
   Graph();
   Layer& add(std::string cls, OptionDict options, TensorType type, const NameScope* scope, std::string base, Span span,
              const Region* region = nullptr);  // without one at the root
-  const NameScope* add_scope(const NameScope* parent, std::string base);
+  const NameScope* add_scope(const NameScope* parent, std::string base, Span call = {}, const NameScope* caller = nullptr);
   const NameScope* root_scope() const { return &scopes.front(); }
   Region& add_region(const Region* parent);  // with a scope of its own for names
   const Region* root_region() const { return &regions.front(); }

@@ -16,7 +16,7 @@ GraphBackend::GraphBackend(Graph& graph, const OpTable& table, OpContext& contex
 }
 
 void GraphBackend::enter_scope(const std::string& base, bool at_root) {
-  scopes_.push_back(graph_.add_scope(at_root ? open_.back().region->scope : scopes_.back(), base));
+  scopes_.push_back(graph_.add_scope(at_root ? open_.back().region->scope : scopes_.back(), base, call, scopes_.back()));
 }
 void GraphBackend::leave_scope() { scopes_.pop_back(); }
 

@@ -14,6 +14,7 @@ GraphBackend::Open& GraphBackend::open_region(bool loop) {
   Open& open = open_.emplace_back();
   open.region = &region;
   open.loop = loop;
+  const_cast<NameScope*>(region.scope)->caller = scopes_.back();
   scopes_.push_back(region.scope);
   return open;
 }

@@ -1,0 +1,50 @@
+#include "compiler/emit/source_map.h"
+
+#include <nlohmann/json.hpp>
+
+namespace rcn {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json place(const SourceMap& sources, Span span) {
+  auto at = sources.locate(span.file, span.begin);
+  return {{"file", std::string(sources.name(span.file))}, {"line", at.line}, {"column", at.column}};
+}
+
+// `true_layer` of a branch; a loop has one dict only.
+std::string branch_of(const Layer& owner, const Region* region) {
+  std::string result;
+  for (const auto& [key, value] : owner.options) {
+    if (!key.ends_with("_layer")) continue;
+    for_each_part<RegionRef>(value, [&](const RegionRef& ref) {
+      if (ref.region == region) result = key;
+    });
+  }
+  return result;
+}
+
+std::string prefix_of(const Region* region) {
+  if (!region->parent) return "";
+  std::string branch = branch_of(*region->owner, region);
+  return prefix_of(region->owner->region) + region->owner->name + "/" + (branch.empty() ? "" : branch + "/");
+}
+
+}  // namespace
+
+std::string source_map(const Graph&, const LiveLayers& layers, const SourceMap& sources) {
+  Json map = Json::object();
+  for (const Layer* layer : layers.all()) {
+    if (!layer->emitted() || !layer->span.valid()) continue;
+    Json entry = place(sources, layer->span);
+    Json calls = Json::array();
+    for (const NameScope* scope = layer->scope; scope; scope = scope->caller)
+      if (scope->call.valid() && !sources.name(scope->call.file).starts_with("stdlib/")) calls.push_back(place(sources, scope->call));
+    entry["calls"] = std::move(calls);
+    map[prefix_of(layer->region) + layer->name] = std::move(entry);
+  }
+  return Json{{"layers", std::move(map)}}.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace rcn
