@@ -19,7 +19,6 @@ enum class Builtin : std::uint8_t {
   end, params, dim, ceildiv,
   make_layer, network_entry,  // of nn
   assign,
-  control_flow,               // of nn: names that need search
 };
 
 class Interpreter {
@@ -115,7 +114,6 @@ class Interpreter {
   void assign(Symbol name, const Value& value, Span span, bool weak = false);
   void poison_targets(ast::Stmt& s);
   void poison(const ast::Target& target);
-  [[noreturn]] void no_control_flow(Span span, std::string what);
 
   // ---- control flow over tensors (loops.cpp, branches.cpp)
   void exec_loop(const ast::LoopStmt& s);

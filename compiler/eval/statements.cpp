@@ -60,8 +60,6 @@ Interpreter::Flow Interpreter::exec(Stmt& s) {
   return Flow::next;
 }
 
-void Interpreter::no_control_flow(Span span, std::string what) { fail(Diag::no_control_flow, span, {std::move(what)}); }
-
 void Interpreter::exec_assign(const AssignStmt& s) {
   if (frame().kind == FrameKind::mode) return exec_flag_setting(s);
   std::string name = s.target->items.empty() && s.target->name ? s.target->name.str() : std::string();
