@@ -14,13 +14,31 @@ namespace {
 constexpr const char* kBranch = "a branch that is decided while the network runs";
 constexpr const char* kMaskedPart = "a `masked` part";
 
+const Symbol kResult("if-else");  // of `a if c else b`; no name that a program can have
+
 bool is_number_leaf(const Value& v) { return v.is_number() || v.is<bool>(); }
 
 }  // namespace
 
 // Losses, outputs and `return` stand where each run of the network comes along.
 void Interpreter::require_plain_region(Span span, const std::string& word) {
-  if (!regions_.empty()) fail(Diag::not_in_region, span, {word, regions_.back()});
+  if (!regions_.empty()) fail_in_region(span, word);
+}
+
+void Interpreter::fail_in_region(Span span, const std::string& word) {
+  auto builder = report(Diag::not_in_region, span, {word, regions_.back()});
+  bool mark = word == "loss" || word == "error" || word == "output";
+  const char* help = nullptr;
+  if (regions_.back() == kBranch)
+    help = mark              ? "mark a value that both branches give, after the `if`"
+           : word == "return" ? "give a name its value in both branches, and return that after the `if`"
+           : word == "stack"  ? "stack a value that both branches give, after the `if`"
+           : word == "end"    ? "the condition of `end` can hold that of the branch: `end(a and b)`"
+                              : nullptr;
+  else if (mark)
+    help = "collect the value with `stack` and mark it after the loop";
+  if (help) builder.help(Diag::help_text, {help});
+  throw EvalError{};
 }
 
 // Where sequences go different ways, an operation on the batch as a whole has no meaning.
@@ -36,6 +54,18 @@ void Interpreter::require_one_sequence(const OpNode& node, Span span) {
   fail(Diag::mixes_sequences, span, {std::string(node.op->name), undecided ? "which a search has not decided yet" : "in a `masked` part"});
 }
 
+const Value* Interpreter::Names::find(Symbol name) const {
+  for (const auto& [n, value] : values)
+    if (n == name) return &value;
+  return nullptr;
+}
+
+const Span* Interpreter::Names::place(Symbol name) const {
+  for (const auto& [n, span] : places)
+    if (n == name) return &span;
+  return nullptr;
+}
+
 // The names that a body assigns, with their values.
 Interpreter::Names Interpreter::run_branch(const std::function<void()>& body) {
   Scope scope;
@@ -43,18 +73,12 @@ Interpreter::Names Interpreter::run_branch(const std::function<void()>& body) {
   scope.kind = ScopeKind::branch;
   Restore<Scope*> inner(frame_->scope, &scope);
   body();
-  return std::move(scope.vars);
+  Names names{std::move(scope.vars), std::move(scope.assigned), std::move(scope.only_branch)};
+  std::erase_if(names.values, [&](const auto& entry) {
+    return std::any_of(names.only_branch.begin(), names.only_branch.end(), [&](const auto& only) { return only.first == entry.first; });
+  });
+  return names;
 }
-
-namespace {
-
-const Value* find(const std::vector<std::pair<Symbol, Value>>& names, Symbol name) {
-  for (const auto& [n, value] : names)
-    if (n == name) return &value;
-  return nullptr;
-}
-
-}  // namespace
 
 void Interpreter::run_cond(const Tensor& condition, Span span, const std::function<void()>& then,
                            const std::function<void()>& otherwise, const std::string& name) {
@@ -62,6 +86,7 @@ void Interpreter::run_cond(const Tensor& condition, Span span, const std::functi
   DimTable::Record dims[2];
   std::vector<std::pair<Dim, std::vector<Dim>>> defined[2];  // with what their lengths depend on
   Names names[2];
+  std::vector<std::pair<const ParamState*, Span>> assigned_before = assigned_params_, assigned_after = assigned_params_;
   DimLengths& lengths = in_.context.lengths;
   std::size_t mark = lengths.mark();
   auto run = [&](int side) {
@@ -72,6 +97,7 @@ void Interpreter::run_cond(const Tensor& condition, Span span, const std::functi
       ~Pop() { regions.pop_back(); }
     } pop{regions_};
     std::size_t errors = diag_.error_count();
+    assigned_params_ = assigned_before;
     Names result = run_branch(*bodies[side]);
     throw_if_errors_since(errors);
     return result;
@@ -88,6 +114,7 @@ void Interpreter::run_cond(const Tensor& condition, Span span, const std::functi
       } catch (const EvalError&) {
         failed = true;  // the other branch is checked too
       }
+      assigned_after.insert(assigned_after.end(), assigned_params_.begin() + static_cast<std::ptrdiff_t>(assigned_before.size()), assigned_params_.end());
       for (Dim d : lengths.defined_since(mark)) defined[side].emplace_back(d, lengths.length_dims(d));
     }
   }
@@ -96,11 +123,22 @@ void Interpreter::run_cond(const Tensor& condition, Span span, const std::functi
   // ---- the values of both
   std::vector<Symbol> order;
   for (const Names& side : names)
-    for (const auto& [n, value] : side)
+    for (const auto& [n, value] : side.values)
       if (std::find(order.begin(), order.end(), n) == order.end()) order.push_back(n);
   struct Merged { Symbol name; Value form[2]; std::vector<int> result; };  // for each leaf: which result, or -1 (static)
   std::vector<Merged> merged;
   std::vector<std::pair<Symbol, Span>> only;
+  for (const Names& side : names) only.insert(only.end(), side.only_branch.begin(), side.only_branch.end());
+  auto place = [&](Symbol n) {
+    const Span *first = names[0].place(n), *second = names[1].place(n);
+    return second ? *second : first ? *first : span;
+  };
+  auto differ = [&](Diag kind, Symbol n, const std::string& path, const std::string& a, const std::string& b, const std::string& dims_) {
+    std::string shown = n == kResult ? "the value" : "`" + path + "`";
+    auto builder = report(kind, place(n), kind == Diag::branch_static ? std::vector{shown, a, b} : std::vector{shown, a, b, dims_});
+    if (names[0].place(n) && names[1].place(n)) builder.note(Diag::note_branch_here, *names[0].place(n));
+    return builder;
+  };
   CondSpec spec;
   spec.name = name;
   spec.condition = condition;
@@ -112,18 +150,19 @@ void Interpreter::run_cond(const Tensor& condition, Span span, const std::functi
     m.name = n;
     bool missing = false;
     for (int side : {0, 1}) {
-      const Value* value = find(names[side], n);
+      const Value* value = names[side].find(n);
       for (Scope* s = frame_->scope; !value && s; s = s->parent) value = s->find(n);
       if (!value) missing = true;
       else m.form[side] = *value;
     }
     if (missing) {
-      only.emplace_back(n, span);
+      only.emplace_back(n, place(n));
       continue;
     }
     if (m.form[0].is_poison() || m.form[1].is_poison()) throw EvalError{};
     if (!same_form(m.form[0], m.form[1])) {
-      report(Diag::branch_types, span, {n.str(), kind_text(m.form[0]), kind_text(m.form[1]), ""});
+      FormDifference form = form_difference(m.form[0], m.form[1], n.str());
+      differ(Diag::branch_types, n, form.path, shown_text(*form.first), shown_text(*form.second), "");
       continue;
     }
     std::vector<Value> others;
@@ -133,17 +172,16 @@ void Interpreter::run_cond(const Tensor& condition, Span span, const std::functi
       const Value& b = others[k++];
       if (!a.is_tensor() && !b.is_tensor()) {
         if (!same_value(a, b)) {
-          auto builder = report(Diag::branch_static, span, {path, kind_text(a), kind_text(b)});
+          auto builder = differ(Diag::branch_static, n, path, shown_text(a), shown_text(b), "");
           if (is_number_leaf(a) && is_number_leaf(b)) builder.help(Diag::help_text, {"`nn.constant(" + to_text(a) + ")` makes a tensor of it"});
         }
         m.result.push_back(-1);
         return;
       }
       const TensorType& type = a.is_tensor() ? a.tensor()->type : b.tensor()->type;
-      if (type.history) report(Diag::history_use, span, {kind_text(a.is_tensor() ? a : b)});
+      if (type.history) report(Diag::history_use, place(n), {kind_text(a.is_tensor() ? a : b)});
       if (a.is_tensor() && b.is_tensor() && !same_type(a.tensor()->type, b.tensor()->type)) {
-        auto builder = report(Diag::branch_types, span, {path, "`" + to_string(a.tensor()->type) + "`", "`" + to_string(b.tensor()->type) + "`",
-                                                         changed_dims(a.tensor()->type, b.tensor()->type)});
+        auto builder = differ(Diag::branch_types, n, path, shown_text(a), shown_text(b), changed_dims(a.tensor()->type, b.tensor()->type));
         std::vector<Dim> x = without(a.tensor()->type.dims, b.tensor()->type.dims), y = without(b.tensor()->type.dims, a.tensor()->type.dims);
         if (x.size() == 1 && y.size() == 1 && x[0]->dynamic() && y[0]->dynamic())
           builder.help(Diag::help_text, {"declare a dim before the `if` (`dim joined: spatial`) and give it its length in both branches: "
@@ -151,7 +189,7 @@ void Interpreter::run_cond(const Tensor& condition, Span span, const std::functi
       } else if (!a.is_tensor() || !b.is_tensor()) {
         const Value& number = a.is_tensor() ? b : a;
         bool fits = is_number_leaf(number) && (number.is<bool>() ? type.dtype == DType::bool_ : type.dtype != DType::bool_ && (number.is<std::int64_t>() || is_float(type.dtype)));
-        if (!fits) report(Diag::branch_types, span, {path, kind_text(a), kind_text(b), ""});
+        if (!fits) differ(Diag::branch_types, n, path, shown_text(a), shown_text(b), "");
       }
       m.result.push_back(static_cast<int>(spec.results.size()));
       spec.names.push_back(path);
@@ -173,7 +211,7 @@ void Interpreter::run_cond(const Tensor& condition, Span span, const std::functi
       Names values = run(side);
       std::vector<Tensor> result(spec.results.size());
       for (const Merged& m : merged) {
-        const Value* value = find(values, m.name);
+        const Value* value = values.find(m.name);
         for (Scope* s = frame_->scope; !value && s; s = s->parent) value = s->find(m.name);
         std::size_t k = 0;
         for_each_leaf(*value, {}, [&](const std::string&, const Value& leaf) {
@@ -199,8 +237,9 @@ void Interpreter::run_cond(const Tensor& condition, Span span, const std::functi
       results[static_cast<std::size_t>(i)]->traits = traits[static_cast<std::size_t>(i)];
       return results[static_cast<std::size_t>(i)];
     });
-    assign(m.name, value, span);
+    assign(m.name, value, place(m.name));
   }
+  assigned_params_ = std::move(assigned_after);
   for (const auto& [n, where] : only) {
     assign(n, Poison{}, where);
     frame_->scope->only_branch.emplace_back(n, where);
@@ -209,7 +248,7 @@ void Interpreter::run_cond(const Tensor& condition, Span span, const std::functi
 
 Interpreter::Flow Interpreter::exec_dynamic_if(const IfStmt& s, std::size_t index, const Tensor& condition_value) {
   auto block = [&](Block body) {
-    if (exec_block(body) == Flow::returned && !frame().result.is_poison()) fail(Diag::not_in_region, s.span, {"return", kBranch});
+    if (exec_block(body) == Flow::returned && !frame().result.is_poison()) fail_in_region(s.span, "return");
   };
   auto rest = [&] {
     for (std::size_t i = index + 1; i < s.branches.size(); ++i) {
@@ -227,12 +266,14 @@ Interpreter::Flow Interpreter::exec_dynamic_if(const IfStmt& s, std::size_t inde
 }
 
 Value Interpreter::dynamic_conditional(const ConditionalExpr& e, const Tensor& condition_value) {
-  static const Symbol kResult("if-else");  // no name that a program can have
   Scope scope;
   scope.parent = frame_->scope;
   Restore<Scope*> inner(frame_->scope, &scope);
   auto side = [&](Expr& value) {
-    return [&] { frame_->scope->vars.emplace_back(kResult, eval(value)); };
+    return [&] {
+      frame_->scope->vars.emplace_back(kResult, eval(value));
+      frame_->scope->assigned.emplace_back(kResult, value.span);
+    };
   };
   run_cond(condition_value, e.span, side(*e.then), side(*e.otherwise), "if");
   return *scope.find(kResult);
@@ -243,10 +284,10 @@ void Interpreter::exec_masked(const MaskedStmt& s) {
   if (mask.is<bool>()) {
     if (!mask.get<bool>()) return;
     Names names = run_branch([&] { exec_block(s.body); });
-    for (const auto& [name, value] : names)
+    for (const auto& [name, value] : names.values)
       for (Scope* scope = frame_->scope; scope; scope = scope->parent)
         if (scope->find(name)) {
-          assign(name, value, s.span);
+          assign(name, value, *names.place(name));
           break;
         }
     return;
@@ -284,7 +325,7 @@ void Interpreter::exec_masked(const MaskedStmt& s) {
   }
 
   // ---- each name that had a value before
-  struct Kept { Symbol name; Value before; std::vector<int> result; };
+  struct Kept { Symbol name; Span place; Value before; std::vector<int> result; };
   std::vector<Kept> kept;
   MaskedSpec spec;
   spec.name = "masked";
@@ -294,16 +335,19 @@ void Interpreter::exec_masked(const MaskedStmt& s) {
   std::vector<Traits> traits;
   std::vector<std::pair<Value, TensorType>> numbers;
   std::size_t errors = diag_.error_count();
-  for (const auto& [name, now] : names) {
+  for (const auto& [name, now] : names.values) {
     const Value* before = nullptr;
     for (Scope* scope = frame_->scope; !before && scope; scope = scope->parent) before = scope->find(name);
     if (!before) continue;  // lives in the body only
     if (before->is_poison() || now.is_poison()) throw EvalError{};
+    Span place = *names.place(name);
     Kept k;
     k.name = name;
+    k.place = place;
     k.before = *before;
     if (!same_form(*before, now)) {
-      report(Diag::masked_type, s.span, {name.str(), kind_text(*before), kind_text(now), ""});
+      FormDifference form = form_difference(*before, now, name.str());
+      report(Diag::masked_type, place, {form.path, shown_text(*form.first), shown_text(*form.second), ""});
       continue;
     }
     std::vector<Value> after;
@@ -312,18 +356,17 @@ void Interpreter::exec_masked(const MaskedStmt& s) {
     for_each_leaf(*before, name.str(), [&](const std::string& path, const Value& old) {
       const Value& value = after[n++];
       if (!old.is_tensor() && !value.is_tensor()) {
-        if (!same_value(old, value)) report(Diag::masked_type, s.span, {path, kind_text(old), kind_text(value), ""});
+        if (!same_value(old, value)) report(Diag::masked_type, place, {path, shown_text(old), shown_text(value), ""});
         k.result.push_back(-1);
         return;
       }
       const TensorType& t = old.is_tensor() ? old.tensor()->type : value.tensor()->type;
       if (t.history) {
-        report(Diag::history_use, s.span, {kind_text(old.is_tensor() ? old : value)});
+        report(Diag::history_use, place, {kind_text(old.is_tensor() ? old : value)});
       } else if (old.is_tensor() && value.is_tensor() && !same_type(old.tensor()->type, value.tensor()->type)) {
-        report(Diag::masked_type, s.span, {path, "`" + to_string(old.tensor()->type) + "`", "`" + to_string(value.tensor()->type) + "`",
-                                           changed_dims(old.tensor()->type, value.tensor()->type)});
+        report(Diag::masked_type, place, {path, shown_text(old), shown_text(value), changed_dims(old.tensor()->type, value.tensor()->type)});
       } else if (has_batch && !t.has(batch)) {
-        report(Diag::masked_dims, s.span, {path, to_string(batch)})
+        report(Diag::masked_dims, place, {path, to_string(batch)})
             .help(Diag::help_text, {"`nn.expand_dims(x, [batch])` is the tensor with that dim, before `masked`"});
       }
       k.result.push_back(static_cast<int>(types.size()));
@@ -344,7 +387,7 @@ void Interpreter::exec_masked(const MaskedStmt& s) {
     std::vector<Tensor> result;
     for (const Kept& k : kept) {
       std::size_t n = 0;
-      for_each_leaf(*find(values, k.name), {}, [&](const std::string&, const Value& leaf) {
+      for_each_leaf(*values.find(k.name), {}, [&](const std::string&, const Value& leaf) {
         int i = k.result[n++];
         if (i >= 0) result.push_back(leaf_tensor(leaf, types[static_cast<std::size_t>(i)], s.span));
       });
@@ -360,16 +403,17 @@ void Interpreter::exec_masked(const MaskedStmt& s) {
       results[static_cast<std::size_t>(i)]->traits = traits[static_cast<std::size_t>(i)];
       return results[static_cast<std::size_t>(i)];
     });
-    assign(k.name, value, s.span);
+    assign(k.name, value, k.place);
   }
 }
 
 // nn.assign(parameter, value)
 void Interpreter::builtin_assign(CallArgs& args) {
   if (!main_running_) fail(Diag::tensor_outside_main, args.span, {"nn.assign"});
-  if (args.positional.size() != 2 || !args.keywords.empty())
-    fail(Diag::builtin_count, args.span, {"nn.assign", "2", std::to_string(args.positional.size() + args.keywords.size())});
-  if (!loops_.empty()) fail(Diag::not_in_region, args.span, {"nn.assign", "a loop"});
+  for (const CallArgs::Keyword& k : args.keywords) fail(Diag::unknown_keyword, k.name_span, {"nn.assign", k.name.str()});
+  if (args.positional.size() != 2) fail(Diag::builtin_count, args.span, {"nn.assign", "2", std::to_string(args.positional.size())});
+  for (const char* region : regions_)
+    if (region != kBranch) fail(Diag::not_in_region, args.span, {"nn.assign", region});
   const Value& target = args.positional[0];
   ParamState* param = nullptr;
   if (target.is_tensor())
@@ -385,13 +429,14 @@ void Interpreter::builtin_assign(CallArgs& args) {
   const TensorType& type = param->info.type;
   bool fits = value.is_tensor() ? same_type(value.tensor()->type, type) : is_number_leaf(value) && value.is<bool>() == (type.dtype == DType::bool_);
   if (!fits || (value.is<double>() && !is_float(type.dtype)))
-    fail(Diag::assign_type, args.spans[1], {kind_text(value), param->info.path, to_string(type)});
+    fail(Diag::assign_type, args.spans[1], {shown_text(value), param->info.path, to_string(type)});
   if (value.is_tensor() && value.tensor()->traits.undecided) fail(Diag::mixes_sequences, args.span, {"nn.assign", "which a search has not decided yet"});
-  if (backend_ == &real_) {
-    if (regions_.empty() && std::find(assigned_params_.begin(), assigned_params_.end(), param) != assigned_params_.end())
-      fail(Diag::assign_twice, args.span, {param->info.path});
-    assigned_params_.push_back(param);
-  }
+  for (const auto& [assigned, where] : assigned_params_)
+    if (assigned == param) {
+      report(Diag::assign_twice, args.span, {param->info.path}).note(Diag::note_first_here, where);
+      throw EvalError{};
+    }
+  assigned_params_.emplace_back(param, args.span);
   backend_->assign(param->info, param->raw, leaf_tensor(value, type, args.spans[1]), args.span);
 }
 

@@ -244,11 +244,11 @@ Value Interpreter::call_builtin(const Function& f, CallArgs& args) {
       setting.locked = true;
       return setting;
     }
-    case Builtin::control_flow: no_control_flow(args.span, "`" + name + "`");
     case Builtin::make_layer: return make_layer(args);
     case Builtin::network_entry: {
       count(2, 2);
       if (!main_running_) fail(Diag::tensor_outside_main, args.span, {name});
+      require_plain_region(args.span, name);
       if (!arg(0).is_str()) wrong(0, "a string");
       reserve_name(arg(0).str(), args.spans[0]);
       backend_->raw_entry(arg(0).str(), arg(1), args.span);

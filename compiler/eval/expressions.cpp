@@ -1,6 +1,7 @@
 #include "compiler/eval/interpreter.h"
 
 #include "compiler/base/suggest.h"
+#include "compiler/syntax/walk.h"
 
 namespace rcn {
 
@@ -103,22 +104,48 @@ const Value* Interpreter::lookup(Symbol name, Span use, Value& storage) {
   return builtin_value(name);
 }
 
-Value Interpreter::eval_name(const NameExpr& e) {
-  Value storage;
-  const Value* value = lookup(e.name, e.span, storage);
-  if (!value) fail(Diag::no_value_here, e.span, {e.name.str()});
-  if (value->is_poison()) {
-    for (Scope* scope = frame().scope; scope; scope = scope->parent)
-      for (const auto& [name, where] : scope->only_branch)
-        if (name == e.name) {
-          report(Diag::only_in_branch, e.span, {e.name.str()})
-              .note(Diag::note_branch_here, where)
-              .help(Diag::help_text, {"give it a value before the `if`, or in both branches"});
-          throw EvalError{};
-        }
+namespace {
+
+bool names_target(const Target& target, Symbol name) {
+  return (target.items.empty() && target.name == name) ||
+         std::any_of(target.items.begin(), target.items.end(), [&](const Target& item) { return names_target(item, name); });
+}
+
+bool assigns(Block block, Symbol name) {
+  for (Stmt* s : block) {
+    bool found = s->kind == StmtKind::assign && names_target(*as<AssignStmt>(*s).target, name);
+    for_each_block(*s, [&](Block inner) { found = found || assigns(inner, name); });
+    if (found) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+const Value& Interpreter::value_of(Symbol name, Span use, Value& storage) {
+  const Value* value = lookup(name, use, storage);
+  if (!value) {
+    auto builder = report(Diag::no_value_here, use, {name.str()});
+    for (const LoopRun* run : loops_)
+      if (run->frame == frame_ && assigns(run->loop->body, name))
+        builder.help(Diag::help_text, {"what a step takes from the one before is state: `with " + name.str() + " = ...` in the head of the loop gives it a first value"});
     throw EvalError{};
   }
-  return *value;
+  if (!value->is_poison()) return *value;
+  for (Scope* scope = frame().scope; scope; scope = scope->parent)
+    for (const auto& [only, where] : scope->only_branch)
+      if (only == name) {
+        report(Diag::only_in_branch, use, {name.str()})
+            .note(Diag::note_only_here, where)
+            .help(Diag::help_text, {"give it a value before the `if`, or in both branches"});
+        throw EvalError{};
+      }
+  throw EvalError{};
+}
+
+Value Interpreter::eval_name(const NameExpr& e) {
+  Value storage;
+  return value_of(e.name, e.span, storage);
 }
 
 Value Interpreter::read_member(Instance& owner, const Member& member, Span use) {

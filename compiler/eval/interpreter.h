@@ -19,7 +19,6 @@ enum class Builtin : std::uint8_t {
   end, params, dim, ceildiv,
   make_layer, network_entry,  // of nn
   assign,
-  control_flow,               // of nn: names that need search
 };
 
 class Interpreter {
@@ -46,6 +45,7 @@ class Interpreter {
   struct Frame;
   struct LoopRun {
     Frame* frame = nullptr;
+    const ast::LoopStmt* loop = nullptr;
     Dim axis = nullptr;
     bool known = true;
     Symbol index_name;
@@ -114,7 +114,6 @@ class Interpreter {
   void assign(Symbol name, const Value& value, Span span, bool weak = false);
   void poison_targets(ast::Stmt& s);
   void poison(const ast::Target& target);
-  [[noreturn]] void no_control_flow(Span span, std::string what);
 
   // ---- control flow over tensors (loops.cpp, branches.cpp)
   void exec_loop(const ast::LoopStmt& s);
@@ -129,13 +128,21 @@ class Interpreter {
   Tensor condition_tensor(const Value& value, Span span, const char* what);
   void check_state(Symbol name, Span span);
   Value dynamic_conditional(const ast::ConditionalExpr& e, const Tensor& condition);
-  using Names = std::vector<std::pair<Symbol, Value>>;
+  // What a branch assigns.
+  struct Names {
+    std::vector<std::pair<Symbol, Value>> values;
+    std::vector<std::pair<Symbol, Span>> places;
+    std::vector<std::pair<Symbol, Span>> only_branch;  // as in a Scope; these are not among the values
+    const Value* find(Symbol name) const;
+    const Span* place(Symbol name) const;
+  };
   void run_cond(const Tensor& condition, Span span, const std::function<void()>& then, const std::function<void()>& otherwise,
                 const std::string& name);
   Names run_branch(const std::function<void()>& body);
   void exec_masked(const ast::MaskedStmt& s);
   void builtin_assign(CallArgs& args);
   void require_plain_region(Span span, const std::string& word);
+  [[noreturn]] void fail_in_region(Span span, const std::string& word);
   void require_one_sequence(const OpNode& node, Span span);
   void prepare_choice(std::vector<Value>& values, const std::vector<Span>& spans, Span span);
   void set_traits(const OpNode& node, const std::vector<Tensor>& results);
@@ -148,6 +155,7 @@ class Interpreter {
   // ---- expressions (expressions.cpp)
   Value eval(ast::Expr& e);
   Value eval_name(const ast::NameExpr& e);
+  const Value& value_of(Symbol name, Span use, Value& storage);  // reports a name without a value
   const Value* lookup(Symbol name, Span use, Value& storage);  // null: unknown
   Value read_member(Instance& owner, const Member& member, Span use);
   Value eval_member(const ast::MemberExpr& e);
@@ -271,7 +279,7 @@ class Interpreter {
   std::vector<LoopRun*> loops_;                      // the bodies that run, innermost last
   std::vector<const char*> regions_;                 // `a loop`, `a branch ...`: what surrounds the place of evaluation
   int masked_ = 0;                                   // masked parts around it whose mask has batch
-  std::vector<const ParamState*> assigned_params_;
+  std::vector<std::pair<const ParamState*, Span>> assigned_params_;  // by nn.assign, with the place
   std::vector<Dim> search_dims_;                     // made by a search: each hypothesis has lengths of its own
   std::vector<Dim> decided_dims_;                    // those of them that `nn.decide` has seen
 };

@@ -53,6 +53,20 @@ bool same_form(const Value& a, const Value& b) {
   return x->size() == y->size() && std::equal(x->begin(), x->end(), y->begin(), same_form);
 }
 
+FormDifference form_difference(const Value& a, const Value& b, const std::string& name) {
+  if (a.is_record() && b.is_record() && a.record().fields.size() == b.record().fields.size()) {
+    const auto &x = a.record().fields, &y = b.record().fields;
+    if (std::equal(x.begin(), x.end(), y.begin(), [](const auto& p, const auto& q) { return p.first == q.first; }))
+      for (std::size_t i = 0; i < x.size(); ++i)
+        if (!same_form(x[i].second, y[i].second)) return form_difference(x[i].second, y[i].second, name + "." + x[i].first.str());
+  } else if ((a.is_list() && b.is_list()) || (a.is_tuple() && b.is_tuple())) {
+    const auto &x = a.is_list() ? a.list() : a.tuple().items, &y = b.is_list() ? b.list() : b.tuple().items;
+    for (std::size_t i = 0; x.size() == y.size() && i < x.size(); ++i)
+      if (!same_form(x[i], y[i])) return form_difference(x[i], y[i], name + "[" + std::to_string(i) + "]");
+  }
+  return {name, &a, &b};
+}
+
 bool same_type(const TensorType& a, const TensorType& b) {
   std::vector<Dim> x = a.dims, y = b.dims;
   std::sort(x.begin(), x.end());

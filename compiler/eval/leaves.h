@@ -18,6 +18,14 @@ Value map_leaves(const Value& value, const std::function<Value(const Value&)>& f
 // The trees have the same form: lists of equal length, records with the same fields in the same order.
 bool same_form(const Value& a, const Value& b);
 
+// Where two trees of different form first differ: the path, and the values there.
+struct FormDifference {
+  std::string path;
+  const Value* first = nullptr;
+  const Value* second = nullptr;
+};
+FormDifference form_difference(const Value& a, const Value& b, const std::string& name);
+
 // Equal dims in any order, dtype and sparse dim.
 bool same_type(const TensorType& a, const TensorType& b);
 

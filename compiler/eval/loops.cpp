@@ -123,6 +123,7 @@ void Interpreter::exec_loop(const LoopStmt& s) {
     in_.context.lengths.rollback(lengths);
     run = LoopRun{};
     run.frame = frame_;
+    run.loop = &s;
     run.axis = axis;
     run.known = spec.axis_known;
     run.index_name = s.index;
@@ -185,7 +186,8 @@ void Interpreter::exec_loop(const LoopStmt& s) {
       auto initial_note = [&](DiagnosticSink::Builder builder) { builder.note(Diag::note_initial_here, s.state[i].initial->span); };
       if (next.state[i].is_poison()) throw EvalError{};
       if (!same_form(initial[i], next.state[i])) {
-        initial_note(report(Diag::state_changes, next.spans[i], {name, kind_text(initial[i]), kind_text(next.state[i]), ""}));
+        FormDifference form = form_difference(initial[i], next.state[i], name);
+        initial_note(report(Diag::state_changes, next.spans[i], {form.path, shown_text(*form.first), shown_text(*form.second), ""}));
         for_each_leaf(initial[i], name, [&](const std::string&, const Value& leaf) { k += leaf.is_tensor() || is_number_leaf(leaf); });
         continue;
       }
@@ -197,7 +199,7 @@ void Interpreter::exec_loop(const LoopStmt& s) {
         if (now.is_poison()) throw EvalError{};
         if (!before.is_tensor() && !is_number_leaf(before)) {
           if (now.is_tensor() || !same_value(before, now))
-            initial_note(report(Diag::state_static, next.spans[i], {path, kind_text(before), kind_text(now)}));
+            initial_note(report(Diag::state_static, next.spans[i], {path, shown_text(before), shown_text(now)}));
           return;
         }
         StateLeaf& leaf = leaves[k++];
@@ -235,7 +237,7 @@ void Interpreter::exec_loop(const LoopStmt& s) {
         if (type.history) report(Diag::history_use, run.stacked_spans[i], {kind_text(leaf)});
         if (type.has(axis)) report(Diag::stack_axis, run.stacked_spans[i], {name, to_string(axis)});
       } else if (!is_number_leaf(leaf)) {
-        report(Diag::stack_not_tensor, run.stacked_spans[i], {kind_text(leaf)});
+        report(Diag::stack_not_tensor, run.stacked_spans[i], {shown_text(leaf)});
       }
       spec.stacked_names.push_back(name);
       spec.stacked.push_back(type);
@@ -352,7 +354,7 @@ void Interpreter::require_history_step(const OpNode& node, Span span) {
 
 void Interpreter::exec_stack(const StackStmt& s) {
   LoopRun& run = *loops_.back();
-  if (frame_->scope->kind != ScopeKind::loop) fail(Diag::not_in_region, s.span, {"stack", regions_.back()});
+  if (frame_->scope->kind != ScopeKind::loop) fail_in_region(s.span, "stack");
   Value value = eval_named(*s.value, s.name.str());
   if (value.is_poison()) throw EvalError{};
   for (std::size_t i = 0; i < run.stacked.size(); ++i)
@@ -366,7 +368,7 @@ void Interpreter::exec_stack(const StackStmt& s) {
 
 void Interpreter::builtin_end(CallArgs& args) {
   if (loops_.empty() || loops_.back()->frame != frame_) fail(Diag::misplaced, args.span, {"end", "a function outside of a loop's body"});
-  if (frame_->scope->kind != ScopeKind::loop) fail(Diag::not_in_region, args.span, {"end", regions_.back()});
+  if (frame_->scope->kind != ScopeKind::loop) fail_in_region(args.span, "end");
   LoopRun& run = *loops_.back();
   if (run.known) {
     report(Diag::end_known_length, args.span, {to_string(run.axis)})
@@ -401,6 +403,16 @@ Interpreter::LoopRun* Interpreter::loop_of_index(const Value& index) {
   return nullptr;
 }
 
+namespace {
+
+bool any_frame(const Value& value, Dim axis) {
+  bool any = false;
+  for_each_leaf(value, {}, [&](const std::string&, const Value& leaf) { any = any || (leaf.is_tensor() && leaf.tensor()->type.has(axis)); });
+  return any;
+}
+
+}  // namespace
+
 Value Interpreter::frame_of(const Value& value, const Tensor& index, const IndexExpr& e) {
   LoopRun* run = loop_of_index(index);
   if (!run) {
@@ -412,10 +424,11 @@ Value Interpreter::frame_of(const Value& value, const Tensor& index, const Index
     Record record;
     bool any = false;
     for (const auto& [name, item] : value.record().fields) {
-      bool has = item.is_record() || (item.is_tensor() && item.tensor()->type.has(run->axis));
+      bool has = (item.is_record() && any_frame(item, run->axis)) || (item.is_tensor() && item.tensor()->type.has(run->axis));
       any = any || has;
       record.fields.emplace_back(name, has ? frame_of(item, index, e) : item);
     }
+    if (!any) fail(Diag::frame_dim, e.span, {shown_text(value), to_string(run->axis), run->index_name.str()});
     return record;
   }
   const TensorType& type = value.tensor()->type;

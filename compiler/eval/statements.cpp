@@ -47,7 +47,7 @@ Interpreter::Flow Interpreter::exec(Stmt& s) {
     case StmtKind::loop: exec_loop(as<LoopStmt>(s)); break;
     case StmtKind::masked: exec_masked(as<MaskedStmt>(s)); break;
     case StmtKind::return_: {
-      if (frame().scope->kind != ScopeKind::plain) fail(Diag::not_in_region, s.span, {"return", regions_.back()});
+      if (frame().scope->kind != ScopeKind::plain) fail_in_region(s.span, "return");
       Expr* value = as<ReturnStmt>(s).value;
       frame().result = value ? eval(*value) : Value(None{});
       return Flow::returned;
@@ -59,8 +59,6 @@ Interpreter::Flow Interpreter::exec(Stmt& s) {
   }
   return Flow::next;
 }
-
-void Interpreter::no_control_flow(Span span, std::string what) { fail(Diag::no_control_flow, span, {std::move(what)}); }
 
 void Interpreter::exec_assign(const AssignStmt& s) {
   if (frame().kind == FrameKind::mode) return exec_flag_setting(s);
@@ -79,10 +77,7 @@ void Interpreter::exec_assign(const AssignStmt& s) {
 
 void Interpreter::exec_update(const UpdateStmt& s) {
   Value storage;
-  const Value* old = lookup(s.name, s.name_span, storage);
-  if (!old) fail(Diag::no_value_here, s.name_span, {s.name.str()});
-  if (old->is_poison()) throw EvalError{};
-  Value before = *old;
+  Value before = value_of(s.name, s.name_span, storage);
   Value value = binary(s.op, before, eval(*s.value), s.span, s.name.str());
   assign(s.name, value, s.name_span);
 }
@@ -290,9 +285,7 @@ void Interpreter::exec_mark(const MarkStmt& s) {
     value = eval(*s.value);
   } else {
     Value storage;
-    const Value* found = lookup(s.name, s.name_span, storage);
-    if (!found) fail(Diag::no_value_here, s.name_span, {s.name.str()});
-    value = *found;
+    value = value_of(s.name, s.name_span, storage);
   }
   if (value.is_poison()) throw EvalError{};
   Span value_span = s.value ? s.value->span : s.name_span;

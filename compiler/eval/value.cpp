@@ -80,6 +80,18 @@ std::string items_text(const std::vector<Value>& items) {
 
 }  // namespace
 
+std::string shown_text(const Value& value) {
+  if (value.is_tensor()) return "`" + to_string(value.tensor()->type) + "`";
+  if (value.is_number() || value.is<bool>() || value.is_str()) return "`" + inner_text(value) + "`";
+  if (value.is_record()) {
+    std::string fields;
+    for (const auto& [name, item] : value.record().fields) fields += (fields.empty() ? "`" : ", `") + name.str() + "`";
+    return fields.empty() ? "a record without fields" : "a record of " + fields;
+  }
+  if (value.is_list()) return "a list of " + std::to_string(value.list().size());
+  return kind_text(value);
+}
+
 std::string to_text(const Value& value) {
   if (value.is_none()) return "none";
   if (value.is<bool>()) return value.get<bool>() ? "true" : "false";

@@ -145,6 +145,8 @@ class Value {
 
 // What kind of value it is, in the user's words: `an int`, `a tensor float32[batch, time]`, `a list`.
 std::string kind_text(const Value& value);
+// The same with what is known of it: `"a"`, `3`, the type of a tensor.
+std::string shown_text(const Value& value);
 
 // How `str(x)` and messages show it: `3`, `0.5`, `"text"` only inside lists, `[1, 2]`, `time`.
 std::string to_text(const Value& value);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "compiler/base/suggest.h"
-#include "compiler/sema/walk.h"
+#include "compiler/syntax/walk.h"
 
 namespace rcn {
 

@@ -1,7 +1,7 @@
 #include "compiler/sema/names.h"
 
-#include "compiler/sema/walk.h"
 #include "compiler/syntax/import_name.h"
+#include "compiler/syntax/walk.h"
 
 namespace rcn {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "compiler/sema/walk.h"
+#include "compiler/syntax/walk.h"
 
 namespace rcn {
 

@@ -9,9 +9,10 @@
 #include "compiler/base/suggest.h"
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/calls.h"
+#include "compiler/sema/loop_results.h"
 #include "compiler/sema/modules.h"
 #include "compiler/sema/scopes.h"
-#include "compiler/sema/walk.h"
+#include "compiler/syntax/walk.h"
 
 namespace rcn {
 
@@ -195,6 +196,7 @@ class Resolver {
     for (TypeExpr* t : s.results) type(t);
     block(s.body);
     scopes_.pop();
+    if (!file_.open) check_loop_results(s, diagnostics_);
   }
 
   void push_params(std::span<Param> params, Scoped kind) {

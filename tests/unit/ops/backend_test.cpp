@@ -19,8 +19,9 @@ std::string text(const Option& option) {
     std::string operator()(std::int64_t i) const { return std::to_string(i); }
     std::string operator()(double d) const { return python_float(d); }
     std::string operator()(const std::string& s) const { return "'" + s + "'"; }
+    std::string operator()(const RegionRef&) const { return "region"; }
     std::string operator()(const LayerRef& ref) const {
-      return (ref.layer->name.empty() ? ref.layer->base : ref.layer->name) + (ref.sub.empty() ? "" : "/" + ref.sub);
+      return std::string(ref.kind == RefKind::previous ? "prev:" : "") + (ref.layer->name.empty() ? ref.layer->base : ref.layer->name) + (ref.sub.empty() ? "" : "/" + ref.sub);
     }
     std::string operator()(const DimRef& ref) const { return to_string(ref.dim) + (ref.match_priority ? "!" + std::to_string(ref.match_priority) : ""); }
     std::string operator()(const OptionList& list) const { return "[" + items(list) + "]"; }
