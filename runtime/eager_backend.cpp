@@ -12,13 +12,20 @@ std::vector<Tensor> EagerBackend::apply(const OpNode& node) {
   at::AutoGradMode grad_mode(with_grad_);
   std::vector<Tensor> results;
   try {
-    for (const NewDim& d : node.new_dims)
-      if (d.computed) run_.lengths.define(d.dim, run_.lengths.of(d.computed));
-    KernelCall call(node, run_, sink_);
-    results = kernel(call);
+    if (is_search_op(op)) {
+      results = apply_search(node);
+    } else {
+      BeamPtr beam = beam_of(node);
+      for (const NewDim& d : node.new_dims)
+        if (d.computed)
+          run_.lengths.define(d.dim, beam ? run_.lengths.of(d.computed) : run_.lengths.decided(d.computed));
+      results = beam ? run_kernel(kernel, node, beam) : run_kernel(kernel, node);
+    }
   } catch (const c10::Error& error) {  // sizes beyond memory, and what the type rules let through
     sink_.report(Diag::eager_torch, node.span, {op, torch_reason(error)});
     throw EvalError{};
+  } catch (const SearchesMeet&) {
+    fail_searches_meet(node.span);
   }
   if (observer) {
     std::string name = scoped(node.base_name.empty() ? op : node.base_name);
@@ -28,8 +35,13 @@ std::vector<Tensor> EagerBackend::apply(const OpNode& node) {
   return results;
 }
 
+std::vector<Tensor> EagerBackend::run_kernel(Kernel kernel, const OpNode& node) {
+  KernelCall call(node, run_, sink_);
+  return kernel(call);
+}
+
 void EagerBackend::produced(std::string name, const Tensor& tensor, Span span) {
-  if (observer) observer({std::move(name), tensor, span});
+  if (observer) observer({std::move(name), shown(tensor), span});
 }
 
 std::string EagerBackend::scoped(const std::string& name) const {
@@ -68,7 +80,7 @@ void EagerBackend::leave_scope() {
 }
 
 void EagerBackend::check(const Tensor& condition, const std::string& message, Span span) {
-  const Named& x = eager(condition);
+  Held x = latest(eager(condition));
   at::Tensor bad = x.value.logical_not();
   at::Tensor padding = run_.lengths.padding(x.axes);
   if (padding.defined()) bad = bad.logical_and(padding.logical_not());

@@ -8,6 +8,7 @@
 
 #include "compiler/diag/diagnostic.h"
 #include "compiler/eval/backend.h"
+#include "runtime/beam.h"
 #include "runtime/inputs.h"
 #include "runtime/kernel.h"
 #include "runtime/params.h"
@@ -31,12 +32,17 @@ struct MarkedTensor {
 class EagerBackend : public Backend {
  public:
   EagerBackend(RunState& run, Inputs& inputs, Params& params, DiagnosticSink& sink, bool with_grad)
-      : run_(run), inputs_(inputs), params_(params), sink_(sink), with_grad_(with_grad) {}
+      : run_(run),
+        inputs_(inputs),
+        params_(params),
+        sink_(sink),
+        with_grad_(with_grad),
+        searches_(run.lengths.batch_dim()) {}
 
   std::vector<Tensor> apply(const OpNode& node) override;
   Tensor parameter(const Parameter& parameter) override;
   Tensor input(const ExternInput& input) override;
-  void mark(const Mark& mark, const Tensor& value) override { marks_.push_back({mark, value}); }
+  void mark(const Mark& mark, const Tensor& value) override { marks_.push_back({mark, shown(value)}); }
   std::vector<Tensor> raw_layer(const Value& layer, const std::vector<TensorType>& outputs,
                                 const std::vector<std::string>& sub_layers, Span span) override;
   void raw_entry(const std::string&, const Value&, Span) override {}  // only says something to RETURNN
@@ -56,7 +62,20 @@ class EagerBackend : public Backend {
   std::function<void(const Produced&)> observer;
 
  private:
-  class Names;  // of what one step of a loop makes
+  class Names;      // of what one step of a loop makes
+  class Searching;  // a loop
+
+  std::vector<Tensor> run_kernel(Kernel kernel, const OpNode& node);
+  // One run for each hypothesis.
+  std::vector<Tensor> run_kernel(Kernel kernel, const OpNode& node, const BeamPtr& beam);
+  // The beam that the results have; null: none.
+  BeamPtr beam_of(const OpNode& node) const;
+  [[noreturn]] void fail_searches_meet(Span span);
+
+  std::vector<Tensor> apply_search(const OpNode& node);
+  Tensor choice(const OpNode& node);
+  Tensor decide(const Tensor& x);
+  Tensor beam_scores(const Tensor& x);
 
   void produced(std::string name, const Tensor& tensor, Span span);
   std::string scoped(const std::string& name) const;
@@ -66,6 +85,9 @@ class EagerBackend : public Backend {
   Params& params_;
   DiagnosticSink& sink_;
   bool with_grad_;
+  Searches searches_;
+  Search* search_ = nullptr;      // of the outermost loop that runs and has a choice
+  std::int64_t search_step_ = 0;  // of that loop
   std::vector<std::string> outer_scopes_;
   std::string steps_;         // `loop[3].inner[0].`: the steps of the loops that run; before scopes at the root too
   std::string around_loops_;  // the scope that the outermost one stands in

@@ -38,22 +38,45 @@ class EagerBackend::Names {
   std::string scope_, steps_, around_loops_;
 };
 
+// While one lives, a loop runs. Choices in it are of one search; loops in it belong to that.
+class EagerBackend::Searching {
+ public:
+  Searching(EagerBackend& backend, bool search) : backend_(backend), began_(search && !backend.search_) {
+    if (began_) backend_.search_ = &backend_.searches_.begin();
+  }
+  ~Searching() {
+    if (began_) backend_.search_ = nullptr;
+  }
+  Searching(const Searching&) = delete;
+  Searching& operator=(const Searching&) = delete;
+
+  void step(std::int64_t t) {
+    if (began_) backend_.search_step_ = t;
+  }
+
+ private:
+  EagerBackend& backend_;
+  bool began_;
+};
+
 Tensor EagerBackend::frame(const Tensor& x, Dim axis, const Tensor& index, Span) {
   at::AutoGradMode grad_mode(with_grad_);
-  const EagerTensor& source = eager(x);
+  Held source = latest(eager(x));
   TensorType type = x->type;
   type.dims = without(type.dims, {axis});
-  Named frame{source.value.select(source.index(axis), eager(index).value.item<std::int64_t>()),
-              without(source.axes, {axis})};
+  Held frame{{source.value.select(source.index(axis), eager(index).value.item<std::int64_t>()),
+              without(source.axes, {axis})},
+             source.beam};
   frame.value = gated(frame.value, run_.lengths.masked_out(frame.axes));
   return std::make_shared<const EagerTensor>(std::move(type), std::move(frame), run_.lengths.region());
 }
 
-LoopResult EagerBackend::loop(const LoopSpec& spec, const LoopBody& body) {
+LoopResult EagerBackend::loop(const LoopSpec& spec, const LoopBody& body) try {
   at::AutoGradMode grad_mode(with_grad_);
   Lengths& lengths = run_.lengths;
-  LoopProgress progress(spec, lengths);
-  LoopFrames frames(spec, lengths);
+  Searching searching(*this, spec.search);
+  LoopProgress progress(spec, lengths, searches_);
+  LoopFrames frames(spec, lengths, searches_);
   LoopStep step;
   std::vector<LastState> last;
   for (const LoopState& s : spec.state) {
@@ -64,9 +87,10 @@ LoopResult EagerBackend::loop(const LoopSpec& spec, const LoopBody& body) {
   for (std::int64_t t = 0; progress.begin_step(t); ++t) {
     if (!spec.axis_known && !spec.max && t == run_.loop_frames) {
       sink_.report(Diag::eager_loop_frames, spec.span,
-                   {std::to_string(t), first_index(progress.active().value, spec.length_dims)});
+                   {std::to_string(t), first_index(progress.active().value, progress.active().axes)});
       throw EvalError{};
     }
+    searching.step(t);
     step.index = std::make_shared<const EagerTensor>(TensorType{{}, DType::int32},
                                                      Named{at::scalar_tensor(t, at::TensorOptions(at::kInt)), {}});
     LoopNext next;
@@ -77,9 +101,9 @@ LoopResult EagerBackend::loop(const LoopSpec& spec, const LoopBody& body) {
       if (!progress.all_active()) inside.mask(progress.active());
       next = body(step);
     }
-    Named counts = progress.end_step(next.end ? &eager(next.end) : nullptr);
+    Held counts = progress.end_step(next.end ? &eager(next.end) : nullptr);
     for (std::size_t i = 0; i < spec.state.size(); ++i) {
-      step.state[i] = retyped(next.state[i], spec.state[i].type);
+      step.state[i] = latest(retyped(next.state[i], spec.state[i].type));
       if (!spec.state[i].type.history) last[i].update(eager(step.state[i]), counts);
     }
     frames.add(next.stacked);
@@ -96,6 +120,8 @@ LoopResult EagerBackend::loop(const LoopSpec& spec, const LoopBody& body) {
   for (std::size_t i = 0; i < result.stacked.size(); ++i)
     produced(name + "." + spec.stacked_names[i], result.stacked[i], spec.span);
   return result;
+} catch (const SearchesMeet&) {
+  fail_searches_meet(spec.span);
 }
 
 std::vector<Tensor> EagerBackend::cond(const CondSpec& spec, const CondBranch& then, const CondBranch& otherwise) {
@@ -104,10 +130,10 @@ std::vector<Tensor> EagerBackend::cond(const CondSpec& spec, const CondBranch& t
   return results;
 }
 
-std::vector<Tensor> EagerBackend::masked(const MaskedSpec& spec, const CondBranch& body) {
+std::vector<Tensor> EagerBackend::masked(const MaskedSpec& spec, const CondBranch& body) try {
   at::AutoGradMode grad_mode(with_grad_);
   Lengths& lengths = run_.lengths;
-  Named mask = eager(spec.mask);
+  Held mask = latest(eager(spec.mask));
   at::Tensor padding = lengths.padding(mask.axes);
   bool everywhere = (padding.defined() ? mask.value.logical_or(padding) : mask.value).all().item<bool>();
   if (padding.defined()) mask.value = mask.value.logical_and(padding.logical_not());
@@ -121,15 +147,13 @@ std::vector<Tensor> EagerBackend::masked(const MaskedSpec& spec, const CondBranc
   }
   for (std::size_t i = 0; i < results.size(); ++i) {
     const TensorType& type = spec.before[i]->type;
-    if (everywhere) {
-      results[i] = retyped(results[i], type);
-      continue;
-    }
-    const Named &now = eager(results[i]), &before = eager(spec.before[i]);
-    at::Tensor value = at::where(aligned(mask, now.axes), now.value, aligned(before, now.axes));
-    results[i] = std::make_shared<const EagerTensor>(type, Named{value, now.axes}, lengths.region());
+    results[i] = everywhere ? retyped(results[i], type)
+                            : std::make_shared<const EagerTensor>(
+                                  type, chosen(mask, eager(results[i]), eager(spec.before[i])), lengths.region());
   }
   return results;
+} catch (const SearchesMeet&) {
+  fail_searches_meet(spec.span);
 }
 
 void EagerBackend::outside(const std::function<void()>& make) {

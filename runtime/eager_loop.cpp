@@ -14,7 +14,22 @@ Axes with_front(Dim axis, Axes axes) {
   return axes;
 }
 
-// `count` entries along a new axis in front: `parts`, each brought to `shape`; what is missing is 0.
+// The frames moved to the latest beam and aligned to `axes`, which have the beam's axis if there is one.
+std::vector<at::Tensor> brought(const std::vector<Held>& frames, const Axes& axes, const BeamPtr& beam) {
+  Lineage lineage(beam);
+  std::vector<at::Tensor> result(frames.size());
+  for (std::size_t i = frames.size(); i-- > 0;) {
+    result[i] = aligned(lineage.moved(frames[i]), axes);
+    if (!beam || frames[i].beam) continue;
+    std::vector<std::int64_t> shape = result[i].sizes().vec();
+    shape[static_cast<std::size_t>(Named{{}, axes}.index(beam->axis))] = *beam->axis->size;
+    result[i] = result[i].expand(shape);
+  }
+  return result;
+}
+
+}  // namespace
+
 at::Tensor stacked(const std::vector<at::Tensor>& parts, std::int64_t count, std::vector<std::int64_t> shape,
                    at::ScalarType dtype) {
   std::vector<at::Tensor> whole;
@@ -35,56 +50,62 @@ at::Tensor stacked(const std::vector<at::Tensor>& parts, std::int64_t count, std
   return at::stack(whole);
 }
 
-}  // namespace
-
-LoopProgress::LoopProgress(const LoopSpec& spec, Lengths& lengths) : spec_(spec), axes_(spec.length_dims) {
-  std::vector<std::int64_t> shape = lengths.shape(axes_);
-  active_ = at::ones(shape, at::TensorOptions(at::kBool));
-  if (at::Tensor padding = lengths.padding(axes_); padding.defined())
-    active_ = active_.logical_and(padding.logical_not());
-  frames_ = at::zeros(shape, at::TensorOptions(at::kLong));
+LoopProgress::LoopProgress(const LoopSpec& spec, Lengths& lengths, const Searches& searches) : spec_(spec) {
+  Axes axes = spec.length_dims;
   if (spec.axis_known) {
-    limit_ = lengths.over(spec.axis, axes_);
+    limit_.beam = searches.beam_of(lengths.decided(spec.axis).axes);
+    if (limit_.beam) axes.push_back(limit_.beam->axis);
+    limit_ = {{lengths.over(spec.axis, axes), axes}, limit_.beam};
   } else if (spec.max) {
-    limit_ = aligned(eager(spec.max), axes_);
+    limit_ = eager(spec.max);
   }
+  std::vector<std::int64_t> shape = lengths.shape(axes);
+  active_ = {{at::ones(shape, at::TensorOptions(at::kBool)), axes}, spec.axis_known ? limit_.beam : nullptr};
+  if (at::Tensor padding = lengths.padding(axes); padding.defined())
+    active_.value = active_.value.logical_and(padding.logical_not());
+  frames_ = {{at::zeros(shape, at::TensorOptions(at::kLong)), axes}, active_.beam};
 }
 
 bool LoopProgress::begin_step(std::int64_t t) {
   at::NoGradGuard no_grad;
-  if (limit_.defined()) active_ = active_.logical_and(limit_.gt(t));
-  return active_.any().item<bool>();
+  if (limit_.value.defined())
+    active_ = combined(active_, limit_, [&](const at::Tensor& a, const at::Tensor& l) { return a.logical_and(l.gt(t)); });
+  return active_.value.any().item<bool>();
 }
 
-Named LoopProgress::end_step(const Named* end) {
+Held LoopProgress::end_step(const Held* end) {
   at::NoGradGuard no_grad;
-  at::Tensor counts = active_;
+  Held counts = active_;
   if (end) {
-    active_ = active_.logical_and(aligned(*end, axes_).logical_not());
+    active_ = combined(active_, *end,
+                       [](const at::Tensor& a, const at::Tensor& e) { return a.logical_and(e.logical_not()); });
     if (!spec_.include_eos) counts = active_;
   }
-  frames_ = frames_ + counts.to(at::kLong);
-  return {counts, axes_};
+  frames_ =
+      combined(frames_, counts, [](const at::Tensor& f, const at::Tensor& c) { return f + c.to(at::kLong); });
+  active_ = latest(active_);
+  return counts;
 }
 
-void LastState::update(const Named& value, const Named& counts) {
+void LastState::update(const Held& value, const Held& counts) {
   if (counts.value.all().item<bool>()) {
     value_ = value;
   } else if (counts.value.any().item<bool>()) {
-    Axes axes = united(value.axes, counts.axes);
-    value_ = {at::where(aligned(counts, axes), aligned(value, axes), aligned(value_, axes)), axes};
+    value_ = chosen(counts, value, value_);
   }
 }
 
 Tensor LastState::finish(const LoopSpec& spec, Lengths& lengths) const {
   TensorType type = last_type(spec, state_);
-  at::Tensor value = aligned(value_, type.dims).expand(lengths.shape(type.dims));
+  Held last = latest(value_);
   Axes axes = type.dims;
-  return std::make_shared<const EagerTensor>(std::move(type), Named{value, axes}, lengths.region());
+  if (last.beam) axes.push_back(last.beam->axis);
+  at::Tensor value = aligned(last, axes).expand(lengths.shape(axes));
+  return std::make_shared<const EagerTensor>(std::move(type), Held{{value, axes}, last.beam}, lengths.region());
 }
 
-LoopFrames::LoopFrames(const LoopSpec& spec, Lengths& lengths)
-    : spec_(spec), lengths_(lengths), frames_(spec.stacked.size()) {
+LoopFrames::LoopFrames(const LoopSpec& spec, Lengths& lengths, const Searches& searches)
+    : spec_(spec), lengths_(lengths), searches_(searches), frames_(spec.stacked.size()) {
   for (const TensorType& type : spec.stacked)
     for (Dim d : type.dims) watch(d);
 }
@@ -100,11 +121,10 @@ void LoopFrames::watch(Dim dim) {
 
 void LoopFrames::add(const std::vector<Tensor>& frames) {
   ++steps_;
-  for (std::size_t i = 0; i < frames.size(); ++i)
-    frames_[i].push_back(aligned(eager(frames[i]), spec_.stacked[i].dims));
+  for (std::size_t i = 0; i < frames.size(); ++i) frames_[i].push_back(eager(frames[i]));
   for (std::size_t i = 0; i < atoms_.size(); ++i) {
     const Named& now = lengths_.of(atoms_[i]);
-    made_[atoms_[i]].lengths.push_back(now);
+    made_[atoms_[i]].lengths.push_back(searches_.held(now));
     // What its lengths depend on may be made in the body too.
     if (steps_ == 1 && !now.value.is_same(made_[atoms_[i]].before))
       for (Dim d : now.axes) watch(d);
@@ -124,14 +144,16 @@ void LoopFrames::settle(Dim atom, MadeDim& made) {
   if (made.lengths.back().value.is_same(made.before)) return;  // not made in the body
   at::NoGradGuard no_grad;
   Axes axes;
-  for (const Named& l : made.lengths) axes = united(axes, l.axes);
-  std::vector<std::int64_t> shape(axes.size(), 0);
-  std::vector<at::Tensor> parts;
-  for (const Named& l : made.lengths) {
-    parts.push_back(aligned(l, axes));
-    for (std::size_t i = 0; i < axes.size(); ++i)
-      shape[i] = std::max(shape[i], parts.back().size(static_cast<std::int64_t>(i)));
+  BeamPtr beam;
+  for (const Held& l : made.lengths) {
+    beam = common_beam(beam, l.beam);
+    axes = united(axes, l.beam ? without(l.axes, {l.beam->axis}) : l.axes);
   }
+  if (beam) axes.push_back(beam->axis);
+  std::vector<std::int64_t> shape(axes.size(), 0);
+  std::vector<at::Tensor> parts = brought(made.lengths, axes, beam);
+  for (const at::Tensor& p : parts)
+    for (std::size_t i = 0; i < axes.size(); ++i) shape[i] = std::max(shape[i], p.size(static_cast<std::int64_t>(i)));
   for (Dim d : axes)
     for (Dim a : atoms(d))
       if (auto it = made_.find(a); it != made_.end()) settle(a, it->second);
@@ -154,14 +176,26 @@ std::vector<Tensor> LoopFrames::finish() {
   std::vector<Tensor> results;
   for (std::size_t i = 0; i < frames_.size(); ++i) {
     TensorType type = stacked_type(spec_, i);
-    std::vector<std::int64_t> shape = lengths_.shape(spec_.stacked[i].dims);
-    at::Tensor value = stacked(frames_[i], lengths_.extent(spec_.axis), shape, scalar_type(type.dtype));
+    BeamPtr beam = beam_of(i);
+    Axes axes = spec_.stacked[i].dims;
+    if (beam) axes.insert(axes.begin(), beam->axis);
+    std::vector<at::Tensor> parts = brought(frames_[i], axes, beam);
+    std::vector<std::int64_t> shape = lengths_.shape(axes);
+    at::Tensor value = stacked(parts, lengths_.extent(spec_.axis), shape, scalar_type(type.dtype));
+    axes.insert(axes.begin(), spec_.axis);
     // The end frame of a sequence is padding where it does not count, but it was none in the body.
-    value = gated(value, lengths_.padding(type.dims));
-    Axes axes = type.dims;
-    results.push_back(std::make_shared<const EagerTensor>(std::move(type), Named{value, axes}, lengths_.region()));
+    value = gated(value, lengths_.padding(axes));
+    results.push_back(
+        std::make_shared<const EagerTensor>(std::move(type), Held{{value, axes}, beam}, lengths_.region()));
   }
   return results;
+}
+
+BeamPtr LoopFrames::beam_of(std::size_t i) {
+  BeamPtr beam = searches_.beam_of(lengths_.decided(spec_.axis).axes);
+  for (Dim d : spec_.stacked[i].dims) beam = common_beam(beam, searches_.beam_of(lengths_.decided(d).axes));
+  for (const Held& f : frames_[i]) beam = common_beam(beam, f.beam);
+  return beam;
 }
 
 }  // namespace rcn

@@ -91,6 +91,9 @@ struct KernelEntry {
   Kernel run;
 };
 
+// What a search is made of is no work of a kernel alone: `choice`, `decide`, `beam_scores`.
+bool is_search_op(std::string_view name);
+
 // Null if there is none.
 Kernel find_kernel(std::string_view name);
 std::vector<std::string_view> kernel_names();

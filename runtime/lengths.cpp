@@ -41,7 +41,7 @@ at::Tensor either(const at::Tensor& a, const at::Tensor& b) {
 
 void Lengths::set_batch(std::int64_t size) {
   batch_size_ = size;
-  store(batch_, scalar(size));
+  entries_[batch_] = made(batch_, scalar(size));
 }
 
 void Lengths::define(Dim dim, Named lengths) {
@@ -51,23 +51,35 @@ void Lengths::define(Dim dim, Named lengths) {
   at::Tensor none = padding(lengths.axes);
   if (none.defined()) lengths.value = lengths.value.masked_fill(none, 0);
   lengths.value = lengths.value.clamp_min(0);
-  if (entries_.contains(dim))  // made anew, in a loop: what was derived from it is out of date
-    std::erase_if(entries_, [&](const auto& item) {
-      if (item.first->form == DimForm::atom) return false;
-      std::vector<Dim> parts = atoms(item.first);
-      return std::find(parts.begin(), parts.end(), dim) != parts.end();
-    });
-  store(dim, std::move(lengths));
+  if (entries_.contains(dim)) forget_derived(dim);  // made anew, in a loop
+  entries_[dim] = made(dim, std::move(lengths));
 }
 
-void Lengths::store(Dim dim, Named lengths) {
-  Entry& e = entries_[dim];
-  e = Entry{};
+void Lengths::forget(Dim dim) {
+  forget_derived(dim);
+  entries_.erase(dim);
+}
+
+void Lengths::forget_derived(Dim atom) {
+  auto derived = [&](const auto& item) {
+    if (item.first->form == DimForm::atom) return false;
+    std::vector<Dim> parts = atoms(item.first);
+    return std::find(parts.begin(), parts.end(), atom) != parts.end();
+  };
+  std::erase_if(entries_, derived);
+  std::erase_if(decided_, derived);
+  decided_.erase(atom);
+  decided_axes_.erase(atom);
+}
+
+Lengths::Entry Lengths::made(Dim dim, Named lengths) const {
+  Entry e;
   if (lengths.value.numel() > 0) {
     e.extent = lengths.value.max().item<std::int64_t>();
     e.full = dim == batch_ || lengths.value.min().item<std::int64_t>() == e.extent;
   }
   e.lengths = std::move(lengths);
+  return e;
 }
 
 bool Lengths::has(Dim dim) const {
@@ -77,26 +89,27 @@ bool Lengths::has(Dim dim) const {
 }
 
 // Of a derived dim, before the clamp at 0: terms of a sum may be negative.
-Named Lengths::raw(Dim dim) {
+Named Lengths::raw(Dim dim, bool decided) {
+  auto length = [&](Dim d) { return entry(d, decided).lengths; };
   switch (dim->form) {
-    case DimForm::atom: return of(dim);
+    case DimForm::atom: return length(dim);
     case DimForm::constant: return scalar(dim->factor);
     case DimForm::sum: {
       Named sum = scalar(0);
       for (Dim p : dim->parts)
-        sum = combined(sum, raw(p), [](const at::Tensor& a, const at::Tensor& b) { return a + b; });
+        sum = combined(sum, raw(p, decided), [](const at::Tensor& a, const at::Tensor& b) { return a + b; });
       return sum;
     }
     case DimForm::product: {
       Named product = scalar(dim->factor);
       for (Dim p : dim->parts)
-        product = combined(product, of(p), [](const at::Tensor& a, const at::Tensor& b) { return a * b; });
+        product = combined(product, length(p), [](const at::Tensor& a, const at::Tensor& b) { return a * b; });
       return product;
     }
     case DimForm::floordiv:
     case DimForm::ceildiv: {
       bool ceil = dim->form == DimForm::ceildiv;
-      return combined(of(dim->parts[0]), of(dim->parts[1]), [&](const at::Tensor& a, const at::Tensor& b) {
+      return combined(length(dim->parts[0]), length(dim->parts[1]), [&](const at::Tensor& a, const at::Tensor& b) {
         at::Tensor divisor = b.clamp_min(1);
         return at::div(ceil ? a + (divisor - 1) : a, divisor, "floor");
       });
@@ -105,40 +118,86 @@ Named Lengths::raw(Dim dim) {
   throw std::logic_error("form of dim");
 }
 
-Lengths::Entry& Lengths::entry(Dim dim) {
-  auto it = entries_.find(dim);
-  if (it != entries_.end()) return it->second;
-  if (dim->size) {
-    store(dim, scalar(*dim->size));
-  } else if (dim->form == DimForm::atom) {
-    throw std::logic_error("dim " + to_string(dim) + " has no length yet");
-  } else {
-    at::NoGradGuard no_grad;
-    Named lengths = raw(dim);
-    lengths.value = lengths.value.clamp_min(0);
-    // This is kept, so the masks and steps of now have no say in it.
-    at::Tensor none = padding_by_lengths(lengths.axes, lengths.axes, {});
-    if (none.defined()) lengths.value = lengths.value.masked_fill(none, 0);
-    store(dim, std::move(lengths));
+Lengths::Entry& Lengths::entry(Dim dim, bool decided) {
+  decided = decided && is_decided(dim);
+  std::unordered_map<Dim, Entry>& entries = decided ? decided_ : entries_;
+  auto it = entries.find(dim);
+  if (it != entries.end()) return it->second;
+  if (dim->size) return entries[dim] = made(dim, scalar(*dim->size));
+  if (dim->form == DimForm::atom) throw std::logic_error("dim " + to_string(dim) + " has no length yet");
+  at::NoGradGuard no_grad;
+  Named lengths = raw(dim, decided);
+  lengths.value = lengths.value.clamp_min(0);
+  // This is kept, so the masks and steps of now have no say in it.
+  at::Tensor none = padding_by_lengths(lengths.axes, lengths.axes, {});
+  if (none.defined()) lengths.value = lengths.value.masked_fill(none, 0);
+  return entries[dim] = made(dim, std::move(lengths));
+}
+
+bool Lengths::is_decided(Dim dim) const {
+  if (decided_axes_.empty() || dim->size) return false;
+  std::vector<Dim> parts = atoms(dim);
+  return std::any_of(parts.begin(), parts.end(), [&](Dim a) { return decided_axes_.contains(a); });
+}
+
+bool Lengths::sees_decided(Dim dim, const Axes& axes) const {
+  if (decided_axes_.empty() || dim->size) return false;
+  for (Dim a : atoms(dim)) {
+    auto it = decided_axes_.find(a);
+    if (it == decided_axes_.end() || contains(axes, it->second)) continue;
+    auto inside = [&](const Surroundings::Step& s) { return s.axis == it->second; };
+    if (std::none_of(around_.steps.begin(), around_.steps.end(), inside)) return true;
   }
-  return entries_.at(dim);
+  return false;
 }
 
 const Named& Lengths::of(Dim dim) { return entry(dim).lengths; }
 
-Named Lengths::seen_from(const Axes& axes, Dim dim) { return at_steps(of(dim), axes, around_.steps); }
+const Named& Lengths::decided(Dim dim) { return entry_for(dim, {}).lengths; }
+
+Named Lengths::seen_from(const Axes& axes, Dim dim) {
+  return at_steps(entry_for(dim, axes).lengths, axes, around_.steps);
+}
 
 at::Tensor Lengths::over(Dim dim, const Axes& axes) {
   return fitted(seen_from(axes, dim), axes,
                 [](const at::Tensor& x, std::int64_t axis) { return x.size(axis) == 0 ? x.sum(axis) : x.amax(axis); });
 }
 
-std::int64_t Lengths::extent(Dim dim) { return dim->size ? *dim->size : entry(dim).extent; }
+std::int64_t Lengths::extent(Dim dim) { return dim->size ? *dim->size : entry_for(dim, {}).extent; }
 
 std::vector<std::int64_t> Lengths::shape(const Axes& axes) {
   std::vector<std::int64_t> result;
-  for (Dim d : axes) result.push_back(extent(d));
+  for (Dim d : axes) result.push_back(d->size ? *d->size : entry_for(d, axes).extent);
   return result;
+}
+
+void Lengths::follow(Dim beam_axis, const Change& move) {
+  at::NoGradGuard no_grad;
+  for (auto& [dim, e] : entries_)
+    if (e.lengths.has(beam_axis)) e = made(dim, move(e.lengths));
+  for (Surroundings::Mask& m : around_.masks)
+    if (m.out.has(beam_axis)) m.out = move(m.out);
+}
+
+void Lengths::decide(Dim dim, Dim beam_axis, const Change& best) {
+  at::NoGradGuard no_grad;
+  for (Dim atom : atoms(dim)) {
+    if (!atom->dynamic() || atom == batch_ || decided_axes_.contains(atom)) continue;
+    Named lengths = of(atom);
+    bool differs = lengths.has(beam_axis);
+    if (differs) lengths = best(lengths);
+    // Those over dims that get shorter are cut.
+    for (Dim d : Axes(lengths.axes)) {
+      decide(d, beam_axis, best);
+      if (!is_decided(d)) continue;
+      differs = true;
+      lengths.value = lengths.value.narrow(lengths.index(d), 0, entry(d, true).extent);
+    }
+    if (!differs) continue;
+    decided_axes_[atom] = beam_axis;
+    decided_[atom] = made(atom, std::move(lengths));
+  }
 }
 
 at::Tensor Lengths::padding(const Axes& axes, const Axes& by) {
@@ -149,9 +208,16 @@ at::Tensor Lengths::masked_out(const Axes& axes, const Axes& by) {
   at::Tensor result;
   for (const Surroundings::Mask& m : around_.masks) {
     bool concerned = std::any_of(m.out.axes.begin(), m.out.axes.end(), [&](Dim d) { return contains(by, d); });
-    if (concerned) result = either(result, fitted(m.out, axes, all_of));
+    if (concerned) result = either(result, fitted(at_steps(m.out, axes, around_.steps), axes, all_of));
   }
   return result;
+}
+
+Lengths::Inside::~Inside() {
+  Surroundings& around = lengths_.around_;
+  if (left_) around = std::move(*left_);
+  around.masks.erase(around.masks.begin() + static_cast<std::ptrdiff_t>(masks_), around.masks.end());
+  around.steps.erase(around.steps.begin() + static_cast<std::ptrdiff_t>(steps_), around.steps.end());
 }
 
 void Lengths::Inside::mask(const Named& valid) {
@@ -163,7 +229,7 @@ at::Tensor Lengths::padding_by_lengths(const Axes& axes, const Axes& by, const S
   at::Tensor result;
   for (Dim d : by) {
     if (d->size || d == batch_) continue;
-    Entry& e = entry(d);
+    Entry& e = entry_for(d, axes);
     if (e.full) continue;
     if (!e.padding) {
       at::NoGradGuard no_grad;
@@ -180,9 +246,9 @@ at::Tensor Lengths::padding_by_lengths(const Axes& axes, const Axes& by, const S
 Axes Lengths::padded(const Axes& axes) {
   Axes result;
   for (Dim d : axes) {
-    if (d->size || d == batch_ || entry(d).full) continue;
+    if (d->size || d == batch_ || entry_for(d, axes).full) continue;
     if (!contains(result, d)) result.push_back(d);
-    for (Dim l : entry(d).lengths.axes)
+    for (Dim l : entry_for(d, axes).lengths.axes)
       if (contains(axes, l) && !contains(result, l)) result.push_back(l);
   }
   for (const Surroundings::Mask& m : around_.masks)

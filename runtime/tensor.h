@@ -1,9 +1,12 @@
 // Tensors with named axes.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "compiler/dims/dim.h"
@@ -26,11 +29,24 @@ struct Named {
   std::int64_t index(Dim d) const;  // of its first occurrence; the tensor has it
 };
 
+// With a beam, each hypothesis of a search has a value of its own: the beam's axis is among the axes.
+struct Beam;
+using BeamPtr = std::shared_ptr<const Beam>;
+struct Held : Named {
+  Held() = default;
+  Held(Named named, BeamPtr of) : Named(std::move(named)), beam(std::move(of)) {}
+  template <class T>
+    requires std::same_as<std::remove_cvref_t<T>, Named>
+  Held(T&& named) : Named(std::forward<T>(named)) {}
+
+  BeamPtr beam;
+};
+
 // What the eager backend holds for a tensor of the program. Of a history, the frames so far are stacked in front of the
 // axes: its value has one axis more.
-struct EagerTensor : TensorData, Named {
-  EagerTensor(TensorType t, Named named, std::uint64_t made_in = 0)
-      : TensorData(std::move(t)), Named(std::move(named)), region(made_in) {}
+struct EagerTensor : TensorData, Held {
+  EagerTensor(TensorType t, Held held, std::uint64_t made_in = 0)
+      : TensorData(std::move(t)), Held(std::move(held)), region(made_in) {}
 
   std::uint64_t region;  // of Lengths, in which it was made
 };

@@ -68,9 +68,10 @@ std::string sized_type(const TensorType& type, Lengths& lengths, bool with_lengt
   std::string text = type.sparse_dim ? "index(" + to_string(type.sparse_dim) + ")" : std::string(to_string(type.dtype));
   text += "[";
   std::vector<std::string> names = shown_names(type.dims);
+  std::vector<std::int64_t> sizes = lengths.shape(type.dims);
   for (std::size_t i = 0; i < type.dims.size(); ++i) {
     Dim d = type.dims[i];
-    text += (i ? ", " : "") + names[i] + "=" + std::to_string(lengths.extent(d));
+    text += (i ? ", " : "") + names[i] + "=" + std::to_string(sizes[i]);
     if (!with_lengths || !lengths.padding(type.dims, {d}).defined()) continue;
     at::Tensor flat = shown_lengths(d, type.dims, lengths).value.reshape({-1});
     text += " (";
@@ -182,8 +183,9 @@ void write_values(std::ostream& out, const Tensor& tensor, Lengths& lengths, Lis
   at::Tensor value =
       padding ? aligned(eager(tensor), order).detach().cpu().contiguous() : shown_values(tensor, lengths);
   std::vector<Level> levels;
+  std::vector<std::int64_t> sizes = lengths.shape(order);
   for (std::size_t i = 0; i < order.size(); ++i) {
-    Level level{lengths.extent(order[i]), {}};
+    Level level{sizes[i], {}};
     Axes before(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(i));
     if (!padding && order[i]->dynamic())
       level.lengths = lengths.over(order[i], before).expand(lengths.shape(before)).contiguous();

@@ -17,5 +17,6 @@ std::span<const KernelEntry> recurrent_kernels();
 std::span<const KernelEntry> loss_kernels();
 std::span<const KernelEntry> random_kernels();
 std::span<const KernelEntry> history_kernels();  // empty_history, cum_concat
+std::span<const KernelEntry> search_kernels();   // choice, decide, beam_scores: run by the backend itself
 
 }  // namespace rcn
