@@ -1,6 +1,7 @@
 // Loops, branches and masked parts: dicts in layers.
 #include <algorithm>
 #include <stdexcept>
+#include <unordered_set>
 
 #include "compiler/eval/type_backend.h"
 #include "compiler/graph/passes.h"
@@ -111,6 +112,27 @@ std::string part_name(const std::string& name) {
   for (char c : name) result += c == '.' || c == '[' ? '_' : c == ']' ? '\0' : c;
   std::erase(result, '\0');
   return result;
+}
+
+}  // namespace
+
+namespace {
+
+// Whether the layer depends on what this step of a search chose.
+bool has_choice(const Layer* layer) {
+  std::vector<const Layer*> open{layer};
+  std::unordered_set<const Layer*> seen;
+  while (!open.empty()) {
+    const Layer* next = open.back();
+    open.pop_back();
+    if (next->cls == "choice") return true;
+    if (!seen.insert(next).second) continue;
+    for (const auto& [key, option] : next->options)
+      for_each_layer(option, [&](const LayerRef& ref) {
+        if (ref.kind != RefKind::previous && ref.layer->region == layer->region) open.push_back(ref.layer);
+      });
+  }
+  return false;
 }
 
 }  // namespace
@@ -264,12 +286,19 @@ LoopResult GraphBackend::loop(const LoopSpec& spec, const LoopBody& body) {
   for (std::size_t i = 0; i < spec.stacked.size(); ++i) {
     std::string base = part_name(spec.stacked_names[i]);
     LayerRef value = varying(whole(next.stacked[i], base), spec.stacked[i], base, spec.span);
-    Layer& layer = add("copy", {{"from", value}}, spec.stacked[i], base, spec.span);
-    if (i > 0) layer.options.emplace_back("is_output_layer", true);
-    stacked.push_back({&layer, {}});
+    stacked.push_back({&add("copy", {{"from", value}}, spec.stacked[i], base, spec.span), {}});
     wild.push_back(graph_tensor(next.stacked[i]).wild_padding);
   }
-  Layer* output = stacked.empty() ? nullptr : const_cast<Layer*>(stacked[0].layer);
+  // RETURNN takes the hypotheses of `output`, and with them the lengths, for those of the loop.
+  Layer* output = nullptr;
+  for (const LayerRef& ref : stacked)
+    if (!output && (!spec.search || has_choice(ref.layer))) output = const_cast<Layer*>(ref.layer);
+  if (!output && spec.search)
+    for (std::size_t i = first_layer; i < graph_.layers.size() && !output; ++i)
+      if (Layer& made = graph_.layers[i]; made.cls == "choice" && made.region == open_.back().region)
+        output = &add("copy", {{"from", &made}}, made.type, "output", spec.span);
+  for (const LayerRef& ref : stacked)
+    if (ref.layer != output) const_cast<Layer*>(ref.layer)->options.emplace_back("is_output_layer", true);
   if (!output) {  // every loop has one
     const Layer* some = nullptr;
     for (const auto& [unused, layer] : states)

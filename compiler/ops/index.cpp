@@ -1,4 +1,4 @@
-// Indices: gather, one_hot, set_sparse_dim.
+// Indices: gather, boolean_mask, one_hot, set_sparse_dim.
 #include "compiler/ops/lowering.h"
 #include "compiler/ops/op_table.h"
 #include "compiler/ops/rules.h"
@@ -69,6 +69,52 @@ void lower_gather(Lowering& l) {
   l.result(l.layer("gather", {{"from", source}, {"position", position}, {"axis", axis}, {"clip_to_valid", false}}, type), missing);
 }
 
+// ---- boolean_mask
+
+void infer_boolean_mask(OpCall& call) {
+  Dim axis = call.arg(2).dim();
+  const TensorType& x = axis_type(call, 0, 2);
+  const TensorType& mask = axis_type(call, 1, 2);
+  require_dtype(call, 1, Wanted::bools);
+  require_length_dims(call, 1, axis);
+  if (std::vector<Dim> more = without(mask.dims, x.dims); !more.empty()) {
+    call.context().diagnostics.report(Diag::dims_not_covered, call.span(), {op_text(call.info())})
+        .note(Diag::note_operand_dims, call.arg_span(0), {dims_quoted(x.dims), dims_quoted(more)})
+        .note(Diag::note_operand_dims, call.arg_span(1), {dims_quoted(mask.dims), dims_quoted(without(x.dims, mask.dims))});
+    throw EvalError{};
+  }
+  Dim out = call.out_dim_fresh(3, "masked", axis->kind == DimKind::feature ? DimKind::feature : DimKind::spatial, without(mask.dims, {axis}));
+  call.input(call.operand(0));
+  call.input(call.operand(1));
+  call.attr("axis", axis);
+  call.attr("out_dim", out);
+  call.output({with_replaced(x.dims, axis, {out}), x.dtype, x.sparse_dim});
+  require_distinct(call, call.node().outputs[0].dims);
+  call.also_return(out);
+}
+
+// Frame j of the result is the first one up to which j + 1 are true. (RETURNN's own masking knows [batch, time] only, and
+// another meaning in loops.)
+void lower_boolean_mask(Lowering& l) {
+  Dim axis = l.node().dim("axis"), out = l.node().dim("out_dim");
+  std::vector<Dim> all = l.type(1).dims, over = without(all, {axis});
+  TensorType ints = type_of(all, DType::int32);
+  LayerRef is = l.cast(l.full(1), ints, "is");
+  if (!l.padded(ints).empty()) is = l.masked(is, ints, axis, std::int64_t{0});
+  LayerRef count = l.layer("cumsum", {{"from", is}, {"axis", axis}}, ints, "count");
+  LayerRef total = l.reduce(is, ints, "sum", {axis}, DType::int32, "length");
+  LayerRef frames = l.sequence_dim(out, total);
+  std::vector<Dim> dims = united(over, {out});
+  LayerRef wanted = l.eval({frames, total}, "source(0) + 1 + 0 * source(1)", type_of(dims, DType::int32), "wanted", true);
+  LayerRef found = l.layer("search_sorted", {{"sorted_sequence", count}, {"values", wanted}, {"axis", axis}, {"side", "left"}},
+                           type_of(dims, DType::int32), "found");
+  LayerRef position = l.eval({found, l.longest(axis)}, "tf.minimum(source(0), tf.maximum(source(1) - 1, 0))", type_of(dims, DType::int32), "position");
+  std::vector<Dim> missing = l.absent(0, all);
+  TensorType type = l.out();
+  type.dims = without(type.dims, missing);
+  l.result(l.layer("gather", {{"from", l.with_dims(0, all)}, {"position", position}, {"axis", axis}, {"clip_to_valid", false}}, type), missing);
+}
+
 // ---- one_hot
 
 void infer_one_hot(OpCall& call) {
@@ -121,6 +167,7 @@ void lower_set_sparse_dim(Lowering& l) {
 }
 
 constexpr OpParam kGather[] = {{"source", arg::tensor}, {"position", arg::tensor | arg::integer, true}, {"axis", arg::dim, true}, {"clip_to_valid", arg::boolean, true, "false"}};
+constexpr OpParam kMask[] = {{"source", arg::tensor}, {"mask", arg::tensor, true}, {"in_spatial_dim", arg::dim, true}, {"out_spatial_dim", arg::dim | arg::none, true, "none"}};
 constexpr OpParam kOneHot[] = {{"source", arg::tensor}, {"dtype", arg::dtype, true, "float32"}};
 constexpr OpParam kSparse[] = {{"source", arg::tensor}, {"sparse_dim", arg::dim}};
 
@@ -130,6 +177,11 @@ constexpr OpDef kOps[] = {
       "`clip_to_valid`, positions are first limited to the sequence; without it, one outside is an error.",
       infer_gather},
      lower_gather},
+    {{"boolean_mask", kMask, "(Tensor, Dim)",
+      "The frames of `in_spatial_dim` where `mask`, a bool tensor over it, is true, in their order, along a new dim; its lengths are "
+      "how many these are.",
+      infer_boolean_mask},
+     lower_boolean_mask},
     {{"one_hot", kOneHot, "Tensor", "1 at the index, 0 elsewhere, along the sparse dim of `source`, which comes last.", infer_one_hot}, lower_one_hot},
     {{"set_sparse_dim", kSparse, "Tensor", "The same ints as indices over `sparse_dim`.", infer_set_sparse_dim}, lower_set_sparse_dim},
 };

@@ -1,4 +1,5 @@
-// Operations that pick entries along an axis, for each sequence by its own length: gather, slice, pad, concat.
+// Operations that pick entries along an axis, for each sequence by its own length: gather, boolean_mask, slice,
+// pad, concat.
 #include <algorithm>
 #include <cstdlib>
 
@@ -71,6 +72,17 @@ std::vector<Tensor> gather(KernelCall& call) {
     if (bad.any().item<bool>()) call.fail_where(bad, all, Diag::eager_position_range, {to_string(axis)}, p, limit);
   }
   return {call.result(picked(call, x, axis, position, index_new))};
+}
+
+std::vector<Tensor> boolean_mask(KernelCall& call) {
+  Dim axis = call.node.dim("axis"), out_dim = call.node.dim("out_dim");
+  const Named& x = call.tensor(0);
+  Named mask = with_last(call.filled(call.tensor(1), false, {axis}), {axis});
+  Axes over(mask.axes.begin(), mask.axes.end() - 1), index_axes = over;
+  index_axes.push_back(out_dim);
+  call.define_length(out_dim, {mask.value.sum(-1), over});
+  at::Tensor first = mask.value.logical_not().to(at::kByte).argsort(/*stable=*/true, -1, /*descending=*/false);
+  return {call.result(picked(call, x, axis, {first.narrow(-1, 0, call.lengths.extent(out_dim)), index_axes}, {out_dim}))};
 }
 
 // Python's meaning of start, end and step for a sequence of length `n`: first index and number of frames.
@@ -182,7 +194,7 @@ std::vector<Tensor> concat(KernelCall& call) {
   return {call.result({value, axes})};
 }
 
-const KernelEntry kTable[] = {{"gather", gather}, {"slice", slice}, {"pad", pad}, {"concat", concat}};
+const KernelEntry kTable[] = {{"gather", gather}, {"boolean_mask", boolean_mask}, {"slice", slice}, {"pad", pad}, {"concat", concat}};
 
 }  // namespace
 
