@@ -76,7 +76,7 @@ Tensor latest(const Tensor& tensor) {
   const EagerTensor& x = eager(tensor);
   if (!x.beam || x.beam == x.beam->search->latest) return tensor;
   auto result = std::make_shared<const EagerTensor>(x.type, latest(static_cast<const Held&>(x)), x.region);
-  result->undecided = x.undecided;
+  result->traits = x.traits;
   return result;
 }
 
