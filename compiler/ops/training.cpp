@@ -46,7 +46,7 @@ void lower_dropout(Lowering& l) {
   type.dims = without(type.dims, missing);
   LayerRef source = l.with_dims(0, axes);
   bool all = std::all_of(type.dims.begin(), type.dims.end(), [&](Dim d) { return contains(axes, d); });
-  OptionDict options{{"dropout", l.node().real("dropout")}, {"dropout_on_forward", l.node().boolean("always")}};
+  OptionDict options{{"dropout", l.node().real("dropout")}};
   auto dropout = [&](LayerRef from, const TensorType& t, bool all_axes, std::string_view suffix) {
     LayerRef own = l.layer("copy", {{"from", from}}, t, "input");
     options.insert(options.begin(), {"from", own});
@@ -55,6 +55,7 @@ void lower_dropout(Lowering& l) {
     } else {
       options.emplace_back("dropout_axis", axes.size() == 1 ? Option(axes[0]) : Option(dims_option(axes)));
     }
+    options.emplace_back("dropout_on_forward", l.node().boolean("always"));
     return l.layer("dropout", options, t, suffix);
   };
   if (!l.in_loop()) return l.result(dropout(source, type, all, {}), missing);
