@@ -37,6 +37,9 @@ class Sample:
     plain = True
     """Whether there is a plain JSON form."""
 
+    searches = False
+    """Whether search gives other outputs than the other modes."""
+
     @classmethod
     def setUpClass(cls):
         cls.path = SAMPLES / f"{cls.name}.rcn"
@@ -57,6 +60,8 @@ class Sample:
         self.assertNotEqual(compare(expected, dropped), [])  # so that the train flag would show below
         for mode in ("eval", "search"):
             rcnc(self.path, "--mode", mode)
+            if mode == "search" and self.searches:
+                continue
             text = rcnc(self.path, "--mode", mode, *self.options)
             for word in ('"class": "dropout"', "train_flag"):
                 self.assertNotIn(word, text)
@@ -88,7 +93,7 @@ class Sample:
 
     def test_dims(self):
         """Each dim of an output: name, kind, size, lengths, the variable of the config that holds it."""
-        declared = dict(re.findall(r"(?m)^dim (\w+): +(spatial|feature)", self.path.read_text(encoding="utf-8")))
+        declared = dict(re.findall(r"(?m)^ *dim (\w+): +(spatial|feature)", self.path.read_text(encoding="utf-8")))
         variables = load_config(rcnc(self.path, *self.options), "python").typed_dict
         outputs = self.eager(want_grads=False)["outputs"]
         theirs = self.network.dims(self.inputs)
@@ -173,9 +178,117 @@ class LanguageModel(Sample, unittest.TestCase):
     plain = False  # nn.dot of the output and the embedding
 
 
+class TransformerLm(Sample, unittest.TestCase):
+    """Its search mode goes frame by frame: test_modes says that this is equal."""
+
+    name = "transformer_lm"
+    small = ("model_size=8", "ff_size=12", "vocab_size=11")
+    plain = False
+
+
+class ExplicitLstm(Sample, unittest.TestCase):
+    name = "explicit_lstm"
+    plain = False
+
+    def test_equals_the_module(self):
+        """The same outputs and gradients by nn.LSTM, which has the same parameters."""
+        self.assertEqual(rcnc("params", self.path, "-D", "explicit=false"), rcnc("params", self.path))
+        with Network(rcnc(self.path, "-D", "explicit=false")) as network:
+            network.set_params(self.params)
+            self.assertEqual(compare(network.run(self.inputs), self.network.run(self.inputs)), [])
+
+
+class Adaptive(Sample, unittest.TestCase):
+    name = "adaptive"
+    plain = False
+
+    def test_short_batches_are_not_pooled(self):
+        """What counts is the longest sequence of the batch."""
+        for limit, pooled in ((6, True), (7, False)):
+            options = ["-D", f"long={limit}", "--mode", "eval"]
+            with Network(rcnc(self.path, *options)) as network:
+                network.set_params(self.params)
+                result = outputs_of(network.run(self.inputs, want_grads=False))
+            same = compare(outputs_of(self.network.run(self.inputs, want_grads=False)), result) == []
+            self.assertEqual(same, pooled)
+
+
+class Searching(Sample):
+    """A sample whose search is by nn.choice."""
+
+    searches = True
+    plain = False
+
+    def searched(self, beam_size):
+        """The outputs of the search mode, which needs no targets."""
+        text = rcnc(self.path, "--mode", "search", *self.options, "-D", f"beam_size={beam_size}")
+        for word in ('"class": "dropout"', "train_flag"):
+            self.assertNotIn(word, text)
+        with Network(text) as network:
+            network.set_params(self.params)
+            return network.run(available_for_inference(text, self.inputs), search=True, want_grads=False)["outputs"]
+
+    def scored(self, labels, lengths):
+        """The scores of labels as the network gives them that was told these labels: [batch, time, classes]."""
+        inputs = {**self.inputs, "classes": labels, self.length_key: lengths}
+        logits = self.network.run(inputs, want_grads=False)["outputs"]["logits"]["values"]
+        return logits - numpy.log(numpy.exp(logits).sum(axis=-1, keepdims=True))
+
+    def test_search(self):
+        """One hypothesis is the greedy one; more of them find no worse (not always: for these parameters)."""
+        totals = []
+        for beam_size in (1, 8):
+            output = self.searched(beam_size)[self.best]
+            labels, lengths = output["values"], next(iter(output["lengths"].values()))
+            wanted, ends = self.wanted(labels, lengths)
+            scores = self.scored(labels, lengths)
+            total = []
+            for i, end in enumerate(ends):
+                told = wanted[i, :end]
+                if beam_size == 1:
+                    self.assertEqual(scores[i, :end].argmax(axis=-1).tolist(), told.tolist())
+                total.append(scores[i, numpy.arange(end), told].sum())
+            totals.append(total)
+        self.assertTrue(numpy.less_equal(totals[0], numpy.add(totals[1], 1e-5)).all(), totals)
+
+
+class AttentionCopy(Searching, unittest.TestCase):
+    name = "attention_copy"
+    best = "best"
+    length_key = "classes/length/target_time"
+
+    def wanted(self, labels, lengths):
+        """Behind each sequence comes the end, unless it has reached the greatest length."""
+        greatest = 2 * numpy.asarray(self.inputs["data/length/time"]) + 2
+        wanted = numpy.full((len(labels), labels.shape[1] + 1), 10, dtype="int32")
+        for i, length in enumerate(lengths):
+            wanted[i, :length] = labels[i, :length]
+        return wanted, numpy.where(lengths < greatest, lengths + 1, lengths)
+
+
+class Transducer(Searching, unittest.TestCase):
+    name = "transducer"
+    small = ("enc_size=8",)
+    best = "alignment"
+    length_key = "classes/length/time"
+
+    def wanted(self, labels, lengths):
+        self.assertEqual(lengths.tolist(), self.inputs["data/length/time"].tolist())
+        return labels, lengths
+
+    def test_output_without_blanks(self):
+        outputs = self.searched(4)
+        said, alignment = outputs["said"], outputs["alignment"]
+        lengths, found = self.inputs["data/length/time"], next(iter(said["lengths"].values()))
+        for i, length in enumerate(lengths):
+            labels = [label for label in alignment["values"][i, :length].tolist() if label != 30]
+            self.assertEqual(said["values"][i, : found[i]].tolist(), labels)
+
+
 class All(unittest.TestCase):
     def test_every_sample_is_tested(self):
-        tested = {sample.name for sample in Sample.__subclasses__()}
+        samples = Sample.__subclasses__() + Searching.__subclasses__()
+        tested = {sample.name for sample in samples if sample.name}
         self.assertEqual(tested, {path.stem for path in SAMPLES.glob("*.rcn")})
 
 

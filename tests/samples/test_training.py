@@ -1,4 +1,4 @@
-"""The tagger learns its task in RETURNN, with samples/tagger.config as a user runs it."""
+"""Samples learn their tasks in RETURNN, with samples/NAME.config as a user runs it."""
 
 import os
 import pathlib
@@ -29,19 +29,36 @@ LARGEST_ERROR = 0.02
 """The part of frames with a wrong label, of the eval set. "R" alone is more than that."""
 
 
-class Training(unittest.TestCase):
+class Trained:
+    """The files of a sample that was trained, and that then said what it says for the eval set."""
+
+    name = None
+    forward_mode = "train"
+
     @classmethod
     def setUpClass(cls):
         temporary = tempfile.TemporaryDirectory()
         cls.addClassCleanup(temporary.cleanup)
         cls.folder = pathlib.Path(temporary.name)
-        rcnc(SAMPLES / "tagger.rcn", "-o", cls.folder / "tagger.py")
-        config = shutil.copy(SAMPLES / "tagger.config", cls.folder)
+        model, written = SAMPLES / f"{cls.name}.rcn", cls.folder / f"{cls.name}.py"
+        config = shutil.copy(SAMPLES / f"{cls.name}.config", cls.folder)
         options = {"random_seed": 1}
         # As "python -m returnn" does, Python looks in the current folder.
-        with mock.patch.dict(os.environ, PYTHONPATH=str(cls.folder)):
+        with mock.patch.dict(os.environ, PYTHONPATH=str(cls.folder), PYTHONDONTWRITEBYTECODE="1"):
+            rcnc(model, "-o", written)
             cls.scores = train(config, cls.folder, options)
+            rcnc(model, "--mode", cls.forward_mode, "-o", written)
             train(config, cls.folder, {**options, "task": "forward"})
+
+    def forwarded(self):
+        """The first output of each sequence, over its frames, and their lengths."""
+        with h5py.File(self.folder / f"{self.name}.hdf", "r") as file:
+            lengths = file["seqLengths"][:, 0].tolist()
+            return numpy.split(file["inputs"][:], numpy.cumsum(lengths)[:-1]), lengths
+
+
+class Tagger(Trained, unittest.TestCase):
+    name = "tagger"
 
     def test_learns(self):
         self.assertEqual(sorted(self.scores), list(range(1, EPOCHS + 1)))
@@ -68,12 +85,6 @@ class Training(unittest.TestCase):
         forwarded = {**result["outputs"]["logits"], "values": padded(logits)}
         self.assertEqual(compare({"outputs": {"logits": forwarded}}, {"outputs": result["outputs"]}), [])
 
-    def forwarded(self):
-        """The logits of each sequence, [time, classes], and their lengths."""
-        with h5py.File(self.folder / "tagger.hdf", "r") as file:
-            lengths = file["seqLengths"][:, 0].tolist()
-            return numpy.split(file["inputs"][:], numpy.cumsum(lengths)[:-1]), lengths
-
     @staticmethod
     def eval_set(count):
         """Data and classes of the first sequences of the config's eval set."""
@@ -87,6 +98,24 @@ class Training(unittest.TestCase):
         checkpoint = tf.train.load_checkpoint(str(self.folder / f"network.{EPOCHS:03}"))
         names = parameters_of(rcnc("params", SAMPLES / "tagger.rcn"))
         return {f"{name}/param": checkpoint.get_tensor(f"{name}/param") for name in names}
+
+
+class AttentionCopy(Trained, unittest.TestCase):
+    name = "attention_copy"
+    forward_mode = "search"
+
+    def test_search_is_right(self):
+        """Of sequences that training did not see, most are said without any mistake."""
+        said, lengths = self.forwarded()
+        options = {"class": "CopyTaskDataset", "nsymbols": 10, "minlen": 1, "maxlen": 12}
+        dataset = init_dataset({**options, "num_seqs": 200, "fixed_random_seed": 2})
+        dataset.init_seq_order(epoch=1)
+        dataset.load_seqs(0, len(said))
+        self.assertEqual(len(said), 200)
+        wanted = [dataset.get_data(i, "classes").tolist() for i in range(len(said))]
+        self.assertGreater(numpy.mean([a.tolist() == b for a, b in zip(said, wanted)]), 0.95)
+        self.assertEqual([len(sequence) for sequence in said], lengths)
+        self.assertLess(self.scores[max(self.scores)]["scores"]["dev_error"], 0.02)
 
 
 def padded(sequences):
