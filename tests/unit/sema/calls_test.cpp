@@ -93,7 +93,7 @@ TEST_CASE("arguments, fields, parameters and states twice") {
   check(
       "fn f(a, b, *, a) {\n"
       "    dim d: spatial\n"
-      "    loop t over d with h = 1, h = 2 { h = 3 }\n"
+      "    loop t over d with h = 1, h = 2 { stack hs = h }\n"
       "    g = fn(x, x) => x\n"
       "    return {k: 1, k: 2, \"k\": 3}, g(x=1, x=2), g(x=1, 2)\n"
       "}",
