@@ -5,6 +5,7 @@
 A case is a model in cases/. For each one the emitted dict in RETURNN and `rcnc --eager` get the same parameters and
 inputs, and must agree: outputs, losses, gradients, dims, lengths, dtypes, parameter names. Then, in both,
 
+  unmoved   loops of which RETURNN moves nothing out (optimize_move_layers_out False) give the same
   poison    other values in the padding (1e3; NaN; other legal indices) change no valid frame
   alone     a sequence alone gives what it gives in the batch
   permuted  the axes of the inputs in another order in memory change nothing
@@ -36,6 +37,7 @@ from inputs import poisoned, random_inputs, random_parameters, single
 from referee import Network
 
 HERE = pathlib.Path(__file__).resolve().parent
+LOOP = re.compile(r'("class": "rec",\s*"from": \[\],)')
 
 
 class Case:
@@ -106,6 +108,11 @@ class Runner:
             note("eager", compare(theirs, ours, ignore=["output"]))
             if case.train:
                 note("train", compare(*both(inputs, train=True), ignore=["output"]))
+            unmoved = LOOP.sub(r'\1 "optimize_move_layers_out": False,', text)
+            if unmoved != text:
+                with Network(unmoved) as other:
+                    other.set_params(params)
+                    note("unmoved", compare(theirs, named_alike(other.run(inputs), case.declared)))
             for label, value, grads in (("poison 1e3", 1e3, True), ("poison nan", numpy.nan, False)):
                 bad = poisoned(inputs, externs, value, seed=5)
                 their_bad, our_bad = both(bad, grads=grads)

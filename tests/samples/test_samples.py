@@ -220,13 +220,18 @@ class Searching(Sample):
     plain = False
 
     def searched(self, beam_size):
-        """The outputs of the search mode, which needs no targets."""
+        """The outputs of the search mode, which needs no targets; RETURNN and the eager run agree."""
         text = rcnc(self.path, "--mode", "search", *self.options, "-D", f"beam_size={beam_size}")
         for word in ('"class": "dropout"', "train_flag"):
             self.assertNotIn(word, text)
         with Network(text) as network:
             network.set_params(self.params)
-            return network.run(available_for_inference(text, self.inputs), search=True, want_grads=False)["outputs"]
+            inputs = available_for_inference(text, self.inputs)
+            result = network.run(inputs, search=True, want_grads=False)
+        options = ["--mode", "search", *self.options, "-D", f"beam_size={beam_size}"]
+        ours = Eager([RCNC]).run(self.path, inputs, self.params, want_grads=False, options=options)
+        self.assertEqual(compare(result, ours, ignore=[ALIAS], dim_names=False), [])
+        return result["outputs"]
 
     def scored(self, labels, lengths):
         """The scores of labels as the network gives them that was told these labels: [batch, time, classes]."""

@@ -129,6 +129,36 @@ TEST_CASE("a loop that makes the lengths of its dim has an end") {
   CHECK(Regions::named(layers.in(std::get<RegionRef>(rec->option("unit")->data).region), "end"));
 }
 
+TEST_CASE("the `output` of a search has the choice in it") {
+  for (bool stacked : {true, false}) {
+    Regions f;
+    LoopSpec spec = f.spec();
+    spec.search = true;
+    spec.stacked_names = {"scores"};
+    spec.stacked = {f.type({f.batch, f.input})};
+    if (stacked) {
+      spec.stacked_names.push_back("label");
+      spec.stacked.push_back({{f.batch}, DType::int32, f.input});
+    }
+    LoopResult r = f.backend.loop(spec, [&](const LoopStep& step) {
+      Tensor scores = f.tensor("log_softmax", {step.state[0]}, {{"axis", f.input}});
+      Tensor label = f.tensor("choice", {scores}, {{"axis", f.input}, {"beam_size", 2}});
+      Tensor h = f.tensor("add", {step.state[0], f.tensor("one_hot", {label})});
+      return LoopNext{{h}, stacked ? std::vector<Tensor>{scores, label} : std::vector<Tensor>{scores}, nullptr};
+    });
+    LiveLayers layers = f.live(r.stacked);
+    const Layer* rec = Regions::of_class(layers, "rec");
+    REQUIRE(rec);
+    std::vector<Layer*> unit = layers.in(std::get<RegionRef>(rec->option("unit")->data).region);
+    const Layer* output = Regions::named(unit, "output");
+    REQUIRE(output);
+    CHECK(output->type.dims == std::vector<Dim>{f.batch});
+    CHECK(!output->option("is_output_layer"));
+    for (const Layer* layer : unit)
+      if (layer->base == "scores") CHECK(layer->option("is_output_layer"));
+  }
+}
+
 TEST_CASE("both branches of a cond have the same names, the first result is `output`") {
   Regions f;
   CondSpec spec;
