@@ -76,7 +76,7 @@ Tensor latest(const Tensor& tensor) {
   const EagerTensor& x = eager(tensor);
   if (!x.beam || x.beam == x.beam->search->latest) return tensor;
   auto result = std::make_shared<const EagerTensor>(x.type, latest(static_cast<const Held&>(x)), x.region);
-  result->undecided = x.undecided;
+  result->traits = x.traits;
   return result;
 }
 
@@ -91,8 +91,10 @@ Tensor shown(const Tensor& tensor) {
   if (!eager(tensor).beam) return tensor;
   Held x = latest(eager(tensor));
   TensorType type = tensor->type;
-  auto batch = std::find(type.dims.begin(), type.dims.end(), x.beam->search->batch);
-  type.dims.insert(batch == type.dims.end() ? type.dims.begin() : batch + 1, x.beam->axis);
+  Axes first;
+  if (type.has(x.beam->search->batch)) first.push_back(x.beam->search->batch);
+  first.push_back(x.beam->axis);
+  type.dims = united(first, type.dims);
   return std::make_shared<const EagerTensor>(std::move(type), static_cast<Named&>(x), eager(tensor).region);
 }
 

@@ -96,7 +96,7 @@ Held combined(const Held& a, const Held& b, F f) {
 }
 Held chosen(const Held& mask, const Held& yes, const Held& no);
 
-// As users see it: with the beam's axis after batch.
+// As users see it: batch and the beam's axis first.
 Tensor shown(const Tensor& x);
 
 }  // namespace rcn

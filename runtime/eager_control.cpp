@@ -64,9 +64,9 @@ Tensor EagerBackend::frame(const Tensor& x, Dim axis, const Tensor& index, Span)
   Held source = latest(eager(x));
   TensorType type = x->type;
   type.dims = without(type.dims, {axis});
-  Held frame{{source.value.select(source.index(axis), eager(index).value.item<std::int64_t>()),
-              without(source.axes, {axis})},
-             source.beam};
+  Held frame{
+      {source.value.select(source.index(axis), eager(index).value.item<std::int64_t>()), without(source.axes, {axis})},
+      source.beam};
   frame.value = gated(frame.value, run_.lengths.masked_out(frame.axes));
   return std::make_shared<const EagerTensor>(std::move(type), std::move(frame), run_.lengths.region());
 }

@@ -69,7 +69,8 @@ LoopProgress::LoopProgress(const LoopSpec& spec, Lengths& lengths, const Searche
 bool LoopProgress::begin_step(std::int64_t t) {
   at::NoGradGuard no_grad;
   if (limit_.value.defined())
-    active_ = combined(active_, limit_, [&](const at::Tensor& a, const at::Tensor& l) { return a.logical_and(l.gt(t)); });
+    active_ =
+        combined(active_, limit_, [&](const at::Tensor& a, const at::Tensor& l) { return a.logical_and(l.gt(t)); });
   return active_.value.any().item<bool>();
 }
 
@@ -81,8 +82,7 @@ Held LoopProgress::end_step(const Held* end) {
                        [](const at::Tensor& a, const at::Tensor& e) { return a.logical_and(e.logical_not()); });
     if (!spec_.include_eos) counts = active_;
   }
-  frames_ =
-      combined(frames_, counts, [](const at::Tensor& f, const at::Tensor& c) { return f + c.to(at::kLong); });
+  frames_ = combined(frames_, counts, [](const at::Tensor& f, const at::Tensor& c) { return f + c.to(at::kLong); });
   active_ = latest(active_);
   return counts;
 }

@@ -59,7 +59,8 @@ bool is_search_op(std::string_view name) {
 }
 
 void EagerBackend::fail_searches_meet(Span span) {
-  sink_.report(Diag::eager_searches_meet, span).help(Diag::help_text, {"`nn.decide` keeps the best hypothesis of a search"});
+  sink_.report(Diag::eager_searches_meet, span)
+      .help(Diag::help_text, {"`nn.decide` keeps the best hypothesis of a search"});
   throw EvalError{};
 }
 
@@ -77,7 +78,8 @@ BeamPtr EagerBackend::beam_of(const OpNode& node) const {
   // beam of its lengths.
   auto of_dims = [&] {
     for (Dim d : dims)
-      if (d->dynamic() && run_.lengths.has(d)) beam = common_beam(beam, searches_.beam_of(run_.lengths.decided(d).axes));
+      if (d->dynamic() && run_.lengths.has(d))
+        beam = common_beam(beam, searches_.beam_of(run_.lengths.decided(d).axes));
     return beam;
   };
   if (of_dims()) return nullptr;
@@ -165,11 +167,12 @@ Tensor EagerBackend::choice(const OpNode& node) {
   std::int64_t hypotheses = base ? *base->axis->size : 1;
 
   at::Tensor base_scores = base ? base->scores : at::zeros({sequences, 1}, at::TensorOptions(at::kFloat));
-  at::Tensor added = base && scores.beam ? aligned(scores, {batch, base->axis, axis})
-                                         : aligned(scores, {batch, axis}).unsqueeze(1);
+  at::Tensor added =
+      base && scores.beam ? aligned(scores, {batch, base->axis, axis}) : aligned(scores, {batch, axis}).unsqueeze(1);
   added = added.to(at::kFloat);
   // What takes no part: sequences that have ended.
-  if (at::Tensor ended = base ? lengths.masked_out({batch, base->axis}) : lengths.masked_out({batch}); ended.defined()) {
+  if (at::Tensor ended = base ? lengths.masked_out({batch, base->axis}) : lengths.masked_out({batch});
+      ended.defined()) {
     if (!base) ended = ended.unsqueeze(1);
     at::Tensor only_first = at::full({labels}, kNoLabel, at::TensorOptions(at::kFloat));
     only_first[0] = 0;

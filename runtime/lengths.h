@@ -126,7 +126,7 @@ class Lengths {
   Dim batch_;
   std::optional<std::int64_t> batch_size_;
   std::unordered_map<Dim, Entry> entries_;
-  std::unordered_map<Dim, Entry> decided_;      // those that differ once decided
+  std::unordered_map<Dim, Entry> decided_;     // those that differ once decided
   std::unordered_map<Dim, Dim> decided_axes_;  // for each atom among them, the axis of the beam
   Surroundings around_;
   std::uint64_t regions_ = 0;
