@@ -36,8 +36,8 @@ std::vector<Tensor> EagerBackend::apply(const OpNode& node) {
 }
 
 std::vector<Tensor> EagerBackend::run_kernel(Kernel kernel, const OpNode& node) {
-  KernelCall kernel_call(node, run_, sink_);
-  return kernel(kernel_call);
+  KernelCall one_call(node, run_, sink_);
+  return kernel(one_call);
 }
 
 void EagerBackend::produced(std::string name, const Tensor& tensor, Span span) {
