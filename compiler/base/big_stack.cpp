@@ -7,6 +7,13 @@
 
 namespace rcn {
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+
+// Sanitizers keep books of stacks, and get the usual one.
+void on_big_stack(const std::function<void()>& body) { body(); }
+
+#else
+
 namespace {
 
 constexpr std::size_t kStackBytes = std::size_t{512} << 20;  // address space only: pages are taken as they are touched
@@ -19,11 +26,8 @@ void enter() { (*current)(); }
 }  // namespace
 
 // A second stack in this thread. A thread of its own would do as well, but makes malloc take locks and an arena that
-// grows page by page: a tenth of a short run. Sanitizers keep books of stacks, and get the usual one.
+// grows page by page: a tenth of a short run.
 void on_big_stack(const std::function<void()>& body) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  body();
-#else
   void* stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   ucontext_t here, there;
   if (stack == MAP_FAILED || getcontext(&there) != 0) {
@@ -40,7 +44,8 @@ void on_big_stack(const std::function<void()>& body) {
   swapcontext(&here, &there);
   current = outer;
   munmap(stack, kStackBytes);
-#endif
 }
+
+#endif
 
 }  // namespace rcn
