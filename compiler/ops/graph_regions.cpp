@@ -1,5 +1,6 @@
 // Loops, branches and masked parts: dicts in layers.
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <unordered_set>
 
@@ -137,12 +138,23 @@ bool has_choice(const Layer* layer) {
 
 }  // namespace
 
-LoopResult GraphBackend::loop(const LoopSpec& spec, const LoopBody& body) {
+LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
   Unwind unwind(*this);
   const std::size_t outer = open_.size() - 1;
+  LoopSpec spec = given;
   OptionDict options;
-  // No source, so no `data:source`: that is wrong in nested loops, and fails for some orders of its axes in memory.
-  options.emplace_back("from", OptionList{});
+  OptionList source;  // that nothing reads: `data:source` is wrong in nested loops, and fails for some orders of its axes in memory
+  if (spec.max && !spec.has_end && !spec.search && !in_loop()) {
+    // `max` alone is the length
+    const GraphTensor& max = graph_tensor(spec.max);
+    LayerRef given_max = expanded(max, max.missing, "loop_max_expanded", spec.span);
+    Layer& steps = add("eval", {{"from", given_max}, {"eval", "tf.maximum(source(0), 0)"}, {"out_type", OptionDict{{"dtype", "int32"}, {"sparse_dim", Option()}}}},
+                       {spec.length_dims, DType::int32, nullptr}, "loop_steps", spec.span);
+    source.emplace_back(sequence_dim(spec.axis, {&steps, {}}, name_of(spec.axis) + "_range", spec.span));
+    spec.max = nullptr;
+    spec.axis_known = true;
+  }
+  options.emplace_back("from", std::move(source));
   options.emplace_back("axis", spec.axis);
 
   // ---- outside: initial values, how many frames at most
@@ -183,6 +195,7 @@ LoopResult GraphBackend::loop(const LoopSpec& spec, const LoopBody& body) {
     if (spec.has_end && spec.include_eos) no_end = flag_constant(false);
   } else if (spec.has_end && !spec.max) {
     options.emplace_back("include_eos", spec.include_eos);
+    options.emplace_back("max_seq_len", std::int64_t{std::numeric_limits<std::int32_t>::max()});  // RETURNN wants one
   }
   options.emplace_back("name_scope", "");
 
@@ -289,10 +302,14 @@ LoopResult GraphBackend::loop(const LoopSpec& spec, const LoopBody& body) {
     stacked.push_back({&add("copy", {{"from", value}}, spec.stacked[i], base, spec.span), {}});
     wild.push_back(graph_tensor(next.stacked[i]).wild_padding);
   }
-  // RETURNN takes the hypotheses of `output`, and with them the lengths, for those of the loop.
+  // RETURNN takes the hypotheses of `output`, and with them the lengths, for those of the loop; of a loop that ends by
+  // itself it would take the lengths of another dim, too.
   Layer* output = nullptr;
+  auto fits = [&](const TensorType& t) {
+    return given.axis_known || std::none_of(t.dims.begin(), t.dims.end(), [](Dim d) { return d->dynamic() && d->kind != DimKind::batch; });
+  };
   for (const LayerRef& ref : stacked)
-    if (!output && (!spec.search || has_choice(ref.layer))) output = const_cast<Layer*>(ref.layer);
+    if (!output && fits(ref.layer->type) && (!spec.search || has_choice(ref.layer))) output = const_cast<Layer*>(ref.layer);
   if (!output && spec.search)
     for (std::size_t i = first_layer; i < graph_.layers.size() && !output; ++i)
       if (Layer& made = graph_.layers[i]; made.cls == "choice" && made.region == open_.back().region)
@@ -302,7 +319,7 @@ LoopResult GraphBackend::loop(const LoopSpec& spec, const LoopBody& body) {
   if (!output) {  // every loop has one
     const Layer* some = nullptr;
     for (const auto& [unused, layer] : states)
-      if (!some || layer->id < some->id) some = layer;
+      if (fits(layer->type) && (!some || layer->id < some->id)) some = layer;
     output = &add("copy", {{"from", some ? LayerRef{some, {}} : LayerRef{&dense_index, {}}}}, some ? some->type : counts, "output", spec.span);
   }
   output->name = "output";
@@ -354,7 +371,7 @@ LoopResult GraphBackend::loop(const LoopSpec& spec, const LoopBody& body) {
     TensorType t = stacked_type(spec, i);
     carries(stacked[i], t);
     auto tensor = std::make_shared<GraphTensor>(t, stacked[i], std::vector<Dim>{});
-    tensor->wild_padding = (wild[i] || !spec.axis_known) && is_float(t.dtype);
+    tensor->wild_padding = (wild[i] || !given.axis_known) && is_float(t.dtype);
     tensor->masks = masks_.size();
     result.stacked.push_back(std::move(tensor));
   }

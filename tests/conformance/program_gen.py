@@ -53,13 +53,23 @@ def members(i):
     ]
 
 
+def anchors(i):
+    """An output and a loss that all parameters of program `i` are in: so they are there whether or not the program needs
+    them, and their gradients are not just rounding."""
+    value = f"lin{i}(scale{i}) + w{i} * gain{i} + nn.reduce(table{i}, mode=\"sum\", axis=classes)"
+    return [f"output p{i}_all = {value}", f"loss p{i}_anchor = nn.expand_dims(nn.reduce(nn.sin(p{i}_all), mode=\"sum\", axis=hidden), [batch])"]
+
+
 @dataclasses.dataclass(frozen=True)
 class Shape:
-    """What may be made; the first three fields are what some day should be true."""
+    """What may be made; what is False by default is what RETURNN or the compiler do not do right yet."""
 
     inner_results: bool = False   # inner loops, and branches in loops, with several results
     inner_prev: bool = False      # inner loops read the state of the outer one
-    inner_new_dims: bool = True  # inner loops over dims whose length changes from step to step
+    static_loops: bool = False    # loops over static dims
+    inner_new_dims: bool = False  # inner loops over dims whose length changes from step to step
+    loop_branches: bool = False   # branches in loops, also with `optimize_move_layers_out`
+    shared_ends: bool = False     # loops over new dims that all sequences leave at once, and values without batch in them
     depth: int = 3
 
 
@@ -115,9 +125,7 @@ class Generator:
     # ---- marks
 
     def _marks(self, values):
-        # all parameters are there, whether or not the program needs them
-        every = f"lin{self.i}(scale{self.i}) + w{self.i} * gain{self.i} + nn.reduce(table{self.i}, mode=\"sum\", axis=classes)"
-        marks = [Node("output", f"output p{self.i}_all = {{0}}", [Expr(None, every)], "all")]
+        marks = []
         total = None
         for name, type_ in values.items():
             value = Expr(type_, name)
@@ -160,7 +168,7 @@ class Generator:
         r = self.rng.random()
         if r < 0.3:
             self._local(block, scope)
-        elif r < 0.55:
+        elif r < 0.55 and (not scope.loops or self.shape.loop_branches):
             self._if(block, scope)
         elif r < 0.75 and scope.loops:
             self._masked(block, scope)
@@ -234,9 +242,12 @@ class Generator:
         inner_loop = bool(scope.loops)
         index = self._name("t")
         around = {dim for _, dim in scope.loops}
-        known = [d for d in ["time", "time", "time", "keys", "input", "hidden"] if d not in around]
+        static = ["input", "hidden"] if self.shape.static_loops else []
+        known = [d for d in ["time", "time", "time", "keys", *static] if d not in around]
         known += [d for d in self.batch_lengths if d.startswith("o") and d not in around and not self.varying.get(d) and any(d in t.dims for t in scope.vars.values())]
         new = self.rng.random() < 0.35 and (self.shape.inner_new_dims or not inner_loop)
+        if not known:
+            return self._local(block, scope)
         exprs, form = [], ""
         if new:
             dim = self._name("o")
@@ -252,7 +263,7 @@ class Generator:
             form = f"loop {index} over {dim}"
         states = {}
         for _ in range(self.rng.choice([0, 1, 1, 2, 3])):
-            states[self._name("s")] = self._initial(scope)
+            states[self._name("s")] = self._initial(scope, new and not self.shape.shared_ends)
         node = Node("loop", form, exprs, index, [(n, e) for n, (_, e) in states.items()], [[]])
         hidden = set()
         if inner_loop and not self.shape.inner_prev:
@@ -285,10 +296,16 @@ class Generator:
             if new and k == end_at and ends != "max":
                 condition = self._end(inner, node, ends)
                 per_sequence = per_sequence or "batch" in condition.type.dims
-                body.append(Node("end", f"end({{0}}, include_eos={self.rng.choice(['true', 'false'])})", [condition]))
+                eos = self.rng.choice(["true", "false"])
+                if eos == "false":  # RETURNN fails where no sequence has a frame
+                    condition = Expr(condition.type, f"({index} >= 1 and {{0}})", [condition])
+                body.append(Node("end", f"end({{0}}, include_eos={eos})", [condition]))
             if k < count:
                 name = self._name("r")
-                value = self.value(self._type(inner, without={dim}), inner, 2)
+                type_ = self._type(inner, without={dim})
+                if new and not self.shape.shared_ends:
+                    type_ = Type(type_.dtype, type_.dims | BATCH)
+                value = self.value(type_, inner, 2)
                 body.append(Node("stack", f"stack {name} = {{0}}", [value], name))
                 stacks[name] = value.type
         block.append(node)
@@ -305,9 +322,12 @@ class Generator:
             scope.vars[name] = type_
             scope.owned.add(name) if "." not in name else None
 
-    def _initial(self, scope):
+    def _initial(self, scope, batched):
         """({part: type}, initial value) of a state; a record has two parts."""
         r = self.rng.random()
+        if batched:
+            type_ = Type(self.rng.choice([F, F, I, B]), frozenset(self.rng.choice([["batch"], ["batch", "hidden"]])))
+            return {"": type_}, self.value(type_, scope, 1)
         if r < 0.15:
             return {"": Type(I, frozenset())}, Expr(None, str(self.rng.randint(0, 2)))
         if r < 0.25:
@@ -345,7 +365,7 @@ class Generator:
 
             r = self.rng.random()
             batched = all("batch" in t.dims for t in types.values())
-            if r < 0.25:
+            if r < 0.25 and self.shape.loop_branches:
                 conditions = [self.condition(scope)]
                 blocks = [[], []] if self.rng.random() < 0.6 else [[]]
                 if len(types) > 1 and not self.shape.inner_results:
@@ -365,7 +385,7 @@ class Generator:
                 self.unassigned -= {name + part for part in types}
 
     def _maximum(self, scope):
-        choice = self.rng.randint(0, 3)
+        choice = self.rng.randint(0 if self.shape.shared_ends else 2, 3)
         if choice == 0:
             return Expr(Type(I, frozenset()), str(self.rng.randint(1, 4)))
         choices = ["nn.length(time)", "nn.length(keys)", "(nn.length(time) // 2)", "(nn.length(keys) - 1)"]
@@ -376,12 +396,12 @@ class Generator:
     def _end(self, scope, node, ends):
         index = node.name
         if ends == "both":
-            dims = self.rng.choice([BATCH, BATCH, frozenset()])
+            dims = self.rng.choice([BATCH, BATCH, frozenset()]) if self.shape.shared_ends else BATCH
             return self.value(Type(B, dims), scope, 1)
         last = self.rng.randint(0, 5)
         if self.rng.random() < 0.4:
             return Expr(Type(B, BATCH), f"({index} >= nn.length(keys) or {{0}})", [self.value(Type(B, BATCH), scope, 1)])
-        if self.rng.random() < 0.5:
+        if self.rng.random() < 0.5 or not self.shape.shared_ends:
             return Expr(Type(B, BATCH), f"(nn.expand_dims({index} >= {last}, [batch]) or {{0}})", [self.value(Type(B, BATCH), scope, 1)])
         return Expr(Type(B, frozenset()), f"{index} >= {last}")
 
@@ -462,6 +482,8 @@ class Generator:
             return new(f"nn.expand_dims({{0}}, [{', '.join(missing)}])", leaf) if missing else leaf
         kinds = ["unary", "binary", "binary", "where", "if", "cast", "call", "log", "div"]
         wider = self._wider(type_, scope)
+        if scope.loops and not self.shape.loop_branches:
+            kinds = [k for k in kinds if k not in ("if", "call")]
         kinds += ["reduce", "reduce", "dot"] if wider else []
         kinds += ["table"] if "hidden" in type_.dims else []
         kinds += ["lin", "lin"] if "hidden" in type_.dims and "input" not in type_.dims else []
@@ -493,7 +515,7 @@ class Generator:
         if kind == "reduce":
             dim, dims = wider
             inner = self.value(Type(F, dims), scope, min(d, 1))
-            if rng.random() < 0.2 and len(scope.loops) < (2 if self.shape.inner_results else 1):
+            if rng.random() < 0.2 and (dim not in STATIC or self.shape.static_loops) and len(scope.loops) < (2 if self.shape.inner_results else 1):
                 result = Expr(Type(F, dims - {dim}), f"final({{0}}, {dim})", [inner])
                 lengths = BATCH if self.batch_lengths.get(dim) else frozenset()
                 if lengths <= type_.dims:
@@ -514,7 +536,8 @@ class Generator:
             return new(f"nn.softmax({{0}}, axis={rng.choice(reducible)})", same())
         dim = rng.choice(reducible)
         lengths = BATCH if self.batch_lengths.get(dim) else frozenset()
-        if self.varying.get(dim) or len(scope.loops) > 1 or not lengths <= type_.dims:
+        static = dim in STATIC and not self.shape.static_loops
+        if static or self.varying.get(dim) or len(scope.loops) > 1 or not lengths <= type_.dims:
             return new("nn.tanh({0})", same())
         return new(f"running({{0}}, {dim})", same())
 
@@ -536,7 +559,9 @@ class Generator:
             options += [Expr(Type(I, BATCH), f"nn.length({d})") for d in ("time", "keys")] if "batch" in type_.dims else []
             options += [Expr(Type(I, frozenset()), f"nn.dim_value({d})") for d in ("batch", "keys")]
             return self._spread(rng.choice(options), type_)
-        kind = rng.choice(["binary", "binary", "number", "cast", "where", "if"])
+        kinds = ["binary", "binary", "number", "cast", "where"]
+        kinds += ["if"] if not scope.loops or self.shape.loop_branches else []
+        kind = rng.choice(kinds)
         same = lambda: self.value(type_, scope, d)
         if kind == "binary":
             return new(rng.choice(["({0} + {1})", "({0} - {1})", "({0} % 7 * ({1} % 5))", "nn.maximum({0}, {1})"]), same(), self.value(Type(I, rng.choice([type_.dims, frozenset()])), scope, d))
@@ -559,7 +584,7 @@ class Generator:
         if depth > 0 and rng.random() < 0.15:
             return new("(not {0})", self.value(type_, scope, d))
         if not type_.dims and rng.random() < 0.15:
-            return new("(train == true)") if False else self.value(Type(B, frozenset()), scope, d) if depth > 0 else new("(nn.dim_value(batch) > 2)")
+            return new("(nn.dim_value(batch) > 2)")
         if rng.random() < 0.6:
             return new(f"({{0}} {rng.choice(['<', '>', '<=', '>='])} {self._number()})", self.value(Type(F, type_.dims), scope, d))
         return new(rng.choice(["({0} == {1})", "({0} < {1})", "({0} >= {1})", "({0} % 2 == {1} % 2)"]), self.value(Type(I, type_.dims), scope, d), self.value(Type(I, frozenset()), scope, d))

@@ -26,7 +26,7 @@ import numpy
 from compare import compare
 from eager import Eager, EagerError
 from inputs import poisoned, random_inputs, random_parameters
-from program_gen import DECLARATIONS, Generator, members
+from program_gen import DECLARATIONS, Generator, Shape, anchors, members
 from program_tree import lines_of, size_of, smaller
 from run import named_alike
 
@@ -39,7 +39,7 @@ def source_of(programs):
     lines = ["network {"]
     for i, program in programs.items():
         lines += ["    " + line for line in members(i)]
-        lines += [f"    fn p{i}() {{", *lines_of(program, "        "), "    }"]
+        lines += [f"    fn p{i}() {{", *lines_of(program, "        "), *("        " + line for line in anchors(i)), "    }"]
     lines += ["    fn main() {", *(f"        p{i}()" for i in programs), "    }", "}"]
     return DECLARATIONS + "\n".join(lines) + "\n"
 
@@ -111,7 +111,8 @@ class Check:
                     for i in programs:
                         left, right = part_of(theirs, i), part_of(ours, i)
                         for line in compare(named_alike(left, {"batch", "time", "keys"}), named_alike(right, {"batch", "time", "keys"})):
-                            found.append((f"{line.split(':')[0]}", i, f"{label}, train flag {train}: {line}"))
+                            kind = line.split(":")[0] + (" not finite" if "nan or infinite" in line else "")
+                            found.append((kind, i, f"{label}, train flag {train}: {line}"))
                 return found
         except EagerError as error:
             return [("eager", None, error.stderr)]
@@ -152,9 +153,14 @@ def shrunk(check, i, program, moved, kind):
     return program
 
 
+def moved_of(i):
+    """Whether RETURNN moves layers out of the loops of a program."""
+    return i // GROUP % 2 == 0
+
+
 def program_of(seed, i):
     """The statements of one program."""
-    return Generator(i, random.Random(f"{seed} {i}")).program()
+    return Generator(i, random.Random(f"{seed} {i}"), Shape(loop_branches=not moved_of(i))).program()
 
 
 def run_group(rcnc, seed, numbers, shrink, moved):
@@ -210,7 +216,7 @@ def main():
     seconds = collections.Counter()
     with concurrent.futures.ProcessPoolExecutor(arguments.jobs) as pool:
         jobs = [
-            pool.submit(run_group, rcnc, seed, group, not arguments.no_shrink, group[0] // GROUP % 2 == 0) for group in groups
+            pool.submit(run_group, rcnc, seed, group, not arguments.no_shrink, moved_of(group[0])) for group in groups
         ]
         for job in concurrent.futures.as_completed(jobs):
             good, reports, spent = job.result()
