@@ -69,7 +69,7 @@ std::vector<Tensor> EagerBackend::raw_layer(const Value& layer, const std::vecto
   throw EvalError{};
 }
 
-void EagerBackend::enter_scope(const std::string& base, bool at_root) {
+void EagerBackend::enter_scope(const std::string& base, bool at_root, Span) {
   outer_scopes_.push_back(run_.scope);
   run_.scope = at_root ? steps_ + base : scoped(base);
 }

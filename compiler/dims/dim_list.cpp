@@ -18,4 +18,10 @@ std::vector<Dim> united(std::vector<Dim> a, const std::vector<Dim>& b) {
   return a;
 }
 
+bool same_dims(std::vector<Dim> a, std::vector<Dim> b) {
+  std::sort(a.begin(), a.end());
+  std::sort(b.begin(), b.end());
+  return a == b;
+}
+
 }  // namespace rcn

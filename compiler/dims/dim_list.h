@@ -12,5 +12,7 @@ bool contains(const std::vector<Dim>& dims, Dim d);
 std::vector<Dim> without(std::vector<Dim> dims, const std::vector<Dim>& gone);
 // `a`, then what `b` has more.
 std::vector<Dim> united(std::vector<Dim> a, const std::vector<Dim>& b);
+// The same dims in any order.
+bool same_dims(std::vector<Dim> a, std::vector<Dim> b);
 
 }  // namespace rcn

@@ -130,7 +130,7 @@ Compiled compile(Session& session) {
   }
   StageTimer timer(session, "emit");
   Compiled compiled{emit(graph, layers, session.sources, session.options.emit, session.diagnostics), std::move(result.parameters), {}};
-  if (!session.options.source_map.empty()) compiled.source_map = source_map(graph, layers, session.sources);
+  if (!session.options.source_map.empty()) compiled.source_map = source_map(layers, session.sources);
   return compiled;
 }
 

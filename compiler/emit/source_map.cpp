@@ -33,7 +33,7 @@ std::string prefix_of(const Region* region) {
 
 }  // namespace
 
-std::string source_map(const Graph&, const LiveLayers& layers, const SourceMap& sources) {
+std::string source_map(const LiveLayers& layers, const SourceMap& sources) {
   Json map = Json::object();
   for (const Layer* layer : layers.all()) {
     if (!layer->emitted() || !layer->span.valid()) continue;

@@ -10,6 +10,6 @@ namespace rcn {
 
 // JSON: the path of each layer (`encoder.linear`, in a loop `loop/encoder.linear`, in a branch `if/true_layer/y`) with file,
 // line and column (both from 1), and the calls that led there, innermost first.
-std::string source_map(const Graph& graph, const LiveLayers& layers, const SourceMap& sources);
+std::string source_map(const LiveLayers& layers, const SourceMap& sources);
 
 }  // namespace rcn

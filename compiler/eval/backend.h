@@ -119,9 +119,8 @@ class Backend {
   // `nn.network_entry`.
   virtual void raw_entry(const std::string& key, const Value& value, Span span) = 0;
   // A call of a module or function begins and ends: names of what is made in between belong to it. `at_root`: the base
-  // is a whole module path (`encoder.layers.0`) and does not belong to the call around it.
-  Span call;  // set before each enter_scope: where the call stands
-  virtual void enter_scope(const std::string& base, bool at_root) = 0;
+  // is a whole module path (`encoder.layers.0`) and does not belong to the call around it. `call`: where it stands.
+  virtual void enter_scope(const std::string& base, bool at_root, Span call) = 0;
   virtual void leave_scope() = 0;
   // The step's frame of `x` inside of a loop over `axis`, whose index this is: `x` without that axis.
   virtual Tensor frame(const Tensor& x, Dim axis, const Tensor& index, Span span) = 0;

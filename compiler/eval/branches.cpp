@@ -3,7 +3,6 @@
 
 #include "compiler/dims/dim_list.h"
 #include "compiler/eval/interpreter.h"
-#include "compiler/eval/leaves.h"
 
 namespace rcn {
 
@@ -11,14 +10,18 @@ using namespace ast;
 
 namespace {
 
-constexpr const char* kBranch = "a branch that is decided while the network runs";
-constexpr const char* kMaskedPart = "a `masked` part";
-
 const Symbol kResult("if-else");  // of `a if c else b`; no name that a program can have
 
-bool is_number_leaf(const Value& v) { return v.is_number() || v.is<bool>(); }
-
 }  // namespace
+
+std::string Interpreter::region_text(RegionKind kind) {
+  switch (kind) {
+    case RegionKind::loop: return "a loop";
+    case RegionKind::branch: return "a branch that is decided while the network runs";
+    case RegionKind::masked: return "a `masked` part";
+  }
+  return {};
+}
 
 // Losses, outputs and `return` stand where each run of the network comes along.
 void Interpreter::require_plain_region(Span span, const std::string& word) {
@@ -26,10 +29,10 @@ void Interpreter::require_plain_region(Span span, const std::string& word) {
 }
 
 void Interpreter::fail_in_region(Span span, const std::string& word) {
-  auto builder = report(Diag::not_in_region, span, {word, regions_.back()});
+  auto builder = report(Diag::not_in_region, span, {word, region_text(regions_.back())});
   bool mark = word == "loss" || word == "error" || word == "output";
   const char* help = nullptr;
-  if (regions_.back() == kBranch)
+  if (regions_.back() == RegionKind::branch)
     help = mark              ? "mark a value that both branches give, after the `if`"
            : word == "return" ? "give a name its value in both branches, and return that after the `if`"
            : word == "stack"  ? "stack a value that both branches give, after the `if`"
@@ -66,6 +69,21 @@ const Span* Interpreter::Names::place(Symbol name) const {
   return nullptr;
 }
 
+const Value* Interpreter::outer_value(Symbol name) const {
+  for (Scope* scope = frame_->scope; scope; scope = scope->parent)
+    if (const Value* value = scope->find(name)) return value;
+  return nullptr;
+}
+
+void Interpreter::collect_results(const ResultTree& tree, const Value& now, const std::vector<TensorType>& types, Span span,
+                                  std::vector<Tensor>& results) {
+  std::size_t k = 0;
+  for_each_leaf(now, {}, [&](const std::string&, const Value& leaf) {
+    int i = tree.result[k++];
+    if (i >= 0) results[static_cast<std::size_t>(i)] = leaf_tensor(leaf, types[static_cast<std::size_t>(i)], span);
+  });
+}
+
 // The names that a body assigns, with their values.
 Interpreter::Names Interpreter::run_branch(const std::function<void()>& body) {
   Scope scope;
@@ -91,11 +109,7 @@ void Interpreter::run_cond(const Tensor& condition, Span span, const std::functi
   std::size_t mark = lengths.mark();
   auto run = [&](int side) {
     DimTable::Replay replay(in_.context.dims, dims[side]);
-    regions_.push_back(kBranch);
-    struct Pop {
-      std::vector<const char*>& regions;
-      ~Pop() { regions.pop_back(); }
-    } pop{regions_};
+    Pushed<RegionKind> in_region(regions_, RegionKind::branch);
     std::size_t errors = diag_.error_count();
     assigned_params_ = assigned_before;
     Names result = run_branch(*bodies[side]);
@@ -125,8 +139,7 @@ void Interpreter::run_cond(const Tensor& condition, Span span, const std::functi
   for (const Names& side : names)
     for (const auto& [n, value] : side.values)
       if (std::find(order.begin(), order.end(), n) == order.end()) order.push_back(n);
-  struct Merged { Symbol name; Value form[2]; std::vector<int> result; };  // for each leaf: which result, or -1 (static)
-  std::vector<Merged> merged;
+  std::vector<ResultTree> merged;
   std::vector<std::pair<Symbol, Span>> only;
   for (const Names& side : names) only.insert(only.end(), side.only_branch.begin(), side.only_branch.end());
   auto place = [&](Symbol n) {
@@ -146,30 +159,21 @@ void Interpreter::run_cond(const Tensor& condition, Span span, const std::functi
   std::vector<Traits> traits;
   std::size_t errors = diag_.error_count();
   for (Symbol n : order) {
-    Merged m;
-    m.name = n;
-    bool missing = false;
-    for (int side : {0, 1}) {
-      const Value* value = names[side].find(n);
-      for (Scope* s = frame_->scope; !value && s; s = s->parent) value = s->find(n);
-      if (!value) missing = true;
-      else m.form[side] = *value;
-    }
-    if (missing) {
+    const Value *first = names[0].find(n), *second = names[1].find(n);
+    if (!first) first = outer_value(n);
+    if (!second) second = outer_value(n);
+    if (!first || !second) {
       only.emplace_back(n, place(n));
       continue;
     }
-    if (m.form[0].is_poison() || m.form[1].is_poison()) throw EvalError{};
-    if (!same_form(m.form[0], m.form[1])) {
-      FormDifference form = form_difference(m.form[0], m.form[1], n.str());
+    if (first->is_poison() || second->is_poison()) throw EvalError{};
+    if (!same_form(*first, *second)) {
+      FormDifference form = form_difference(*first, *second, n.str());
       differ(Diag::branch_types, n, form.path, shown_text(*form.first), shown_text(*form.second), "");
       continue;
     }
-    std::vector<Value> others;
-    for_each_leaf(m.form[1], {}, [&](const std::string&, const Value& leaf) { others.push_back(leaf); });
-    std::size_t k = 0;
-    for_each_leaf(m.form[0], n.str(), [&](const std::string& path, const Value& a) {
-      const Value& b = others[k++];
+    ResultTree m{n, *first, {}};
+    for_each_pair(*first, *second, n.str(), [&](const std::string& path, const Value& a, const Value& b) {
       if (!a.is_tensor() && !b.is_tensor()) {
         if (!same_value(a, b)) {
           auto builder = differ(Diag::branch_static, n, path, shown_text(a), shown_text(b), "");
@@ -187,9 +191,7 @@ void Interpreter::run_cond(const Tensor& condition, Span span, const std::functi
           builder.help(Diag::help_text, {"declare a dim before the `if` (`dim joined: spatial`) and give it its length in both branches: "
                                          "as `out_dim` or `out_spatial_dim`, or by `nn.replace_dim(x, in_dim=" + to_string(y[0]) + ", out_dim=joined)`"});
       } else if (!a.is_tensor() || !b.is_tensor()) {
-        const Value& number = a.is_tensor() ? b : a;
-        bool fits = is_number_leaf(number) && (number.is<bool>() ? type.dtype == DType::bool_ : type.dtype != DType::bool_ && (number.is<std::int64_t>() || is_float(type.dtype)));
-        if (!fits) differ(Diag::branch_types, n, path, shown_text(a), shown_text(b), "");
+        if (!number_fits(a.is_tensor() ? b : a, type)) differ(Diag::branch_types, n, path, shown_text(a), shown_text(b), "");
       }
       m.result.push_back(static_cast<int>(spec.results.size()));
       spec.names.push_back(path);
@@ -210,14 +212,9 @@ void Interpreter::run_cond(const Tensor& condition, Span span, const std::functi
       lengths.rollback(mark);
       Names values = run(side);
       std::vector<Tensor> result(spec.results.size());
-      for (const Merged& m : merged) {
+      for (const ResultTree& m : merged) {
         const Value* value = values.find(m.name);
-        for (Scope* s = frame_->scope; !value && s; s = s->parent) value = s->find(m.name);
-        std::size_t k = 0;
-        for_each_leaf(*value, {}, [&](const std::string&, const Value& leaf) {
-          int i = m.result[k++];
-          if (i >= 0) result[static_cast<std::size_t>(i)] = leaf_tensor(leaf, spec.results[static_cast<std::size_t>(i)], span);
-        });
+        collect_results(m, value ? *value : *outer_value(m.name), spec.results, span, result);
       }
       return result;
     };
@@ -229,16 +226,7 @@ void Interpreter::run_cond(const Tensor& condition, Span span, const std::functi
     for (const auto& [d, dims_of_length] : side) over[d] = united(over[d], dims_of_length);
   for (const auto& side : defined)
     for (const auto& [d, unused] : side) lengths.define(d, over[d]);
-  for (const Merged& m : merged) {
-    std::size_t k = 0;
-    Value value = map_leaves(m.form[0], [&](const Value& leaf) -> Value {
-      int i = m.result[k++];
-      if (i < 0) return leaf;
-      results[static_cast<std::size_t>(i)]->traits = traits[static_cast<std::size_t>(i)];
-      return results[static_cast<std::size_t>(i)];
-    });
-    assign(m.name, value, place(m.name));
-  }
+  for (const ResultTree& m : merged) assign(m.name, with_results(m, results, traits), place(m.name));
   assigned_params_ = std::move(assigned_after);
   for (const auto& [n, where] : only) {
     assign(n, Poison{}, where);
@@ -285,11 +273,7 @@ void Interpreter::exec_masked(const MaskedStmt& s) {
     if (!mask.get<bool>()) return;
     Names names = run_branch([&] { exec_block(s.body); });
     for (const auto& [name, value] : names.values)
-      for (Scope* scope = frame_->scope; scope; scope = scope->parent)
-        if (scope->find(name)) {
-          assign(name, value, *names.place(name));
-          break;
-        }
+      if (outer_value(name)) assign(name, value, *names.place(name));
     return;
   }
   Dim batch = in_.context.dims.batch();
@@ -303,16 +287,8 @@ void Interpreter::exec_masked(const MaskedStmt& s) {
   auto run = [&] {
     DimTable::Replay replay(in_.context.dims, dims);
     in_.context.lengths.rollback(mark);
-    regions_.push_back(kMaskedPart);
-    masked_ += has_batch;
-    struct Pop {
-      Interpreter& self;
-      bool batch;
-      ~Pop() {
-        self.regions_.pop_back();
-        self.masked_ -= batch;
-      }
-    } pop{*this, has_batch};
+    Pushed<RegionKind> in_region(regions_, RegionKind::masked);
+    Restore<int> masks(masked_, masked_ + has_batch);
     std::size_t errors = diag_.error_count();
     Names names = run_branch([&] { exec_block(s.body); });
     throw_if_errors_since(errors);
@@ -325,8 +301,7 @@ void Interpreter::exec_masked(const MaskedStmt& s) {
   }
 
   // ---- each name that had a value before
-  struct Kept { Symbol name; Span place; Value before; std::vector<int> result; };
-  std::vector<Kept> kept;
+  std::vector<ResultTree> kept;
   MaskedSpec spec;
   spec.name = "masked";
   spec.mask = mask.tensor();
@@ -336,25 +311,17 @@ void Interpreter::exec_masked(const MaskedStmt& s) {
   std::vector<std::pair<Value, TensorType>> numbers;
   std::size_t errors = diag_.error_count();
   for (const auto& [name, now] : names.values) {
-    const Value* before = nullptr;
-    for (Scope* scope = frame_->scope; !before && scope; scope = scope->parent) before = scope->find(name);
+    const Value* before = outer_value(name);
     if (!before) continue;  // lives in the body only
     if (before->is_poison() || now.is_poison()) throw EvalError{};
     Span place = *names.place(name);
-    Kept k;
-    k.name = name;
-    k.place = place;
-    k.before = *before;
     if (!same_form(*before, now)) {
       FormDifference form = form_difference(*before, now, name.str());
       report(Diag::masked_type, place, {form.path, shown_text(*form.first), shown_text(*form.second), ""});
       continue;
     }
-    std::vector<Value> after;
-    for_each_leaf(now, {}, [&](const std::string&, const Value& leaf) { after.push_back(leaf); });
-    std::size_t n = 0;
-    for_each_leaf(*before, name.str(), [&](const std::string& path, const Value& old) {
-      const Value& value = after[n++];
+    ResultTree k{name, *before, {}};
+    for_each_pair(*before, now, name.str(), [&](const std::string& path, const Value& old, const Value& value) {
       if (!old.is_tensor() && !value.is_tensor()) {
         if (!same_value(old, value)) report(Diag::masked_type, place, {path, shown_text(old), shown_text(value), ""});
         k.result.push_back(-1);
@@ -384,27 +351,12 @@ void Interpreter::exec_masked(const MaskedStmt& s) {
 
   auto body = [&] {
     Names values = run();
-    std::vector<Tensor> result;
-    for (const Kept& k : kept) {
-      std::size_t n = 0;
-      for_each_leaf(*values.find(k.name), {}, [&](const std::string&, const Value& leaf) {
-        int i = k.result[n++];
-        if (i >= 0) result.push_back(leaf_tensor(leaf, types[static_cast<std::size_t>(i)], s.span));
-      });
-    }
+    std::vector<Tensor> result(types.size());
+    for (const ResultTree& k : kept) collect_results(k, *values.find(k.name), types, s.span, result);
     return result;
   };
   std::vector<Tensor> results = backend_->masked(spec, body);
-  for (const Kept& k : kept) {
-    std::size_t n = 0;
-    Value value = map_leaves(k.before, [&](const Value& leaf) -> Value {
-      int i = k.result[n++];
-      if (i < 0) return leaf;
-      results[static_cast<std::size_t>(i)]->traits = traits[static_cast<std::size_t>(i)];
-      return results[static_cast<std::size_t>(i)];
-    });
-    assign(k.name, value, k.place);
-  }
+  for (const ResultTree& k : kept) assign(k.name, with_results(k, results, traits), *names.place(k.name));
 }
 
 // nn.assign(parameter, value)
@@ -412,8 +364,8 @@ void Interpreter::builtin_assign(CallArgs& args) {
   if (!main_running_) fail(Diag::tensor_outside_main, args.span, {"nn.assign"});
   for (const CallArgs::Keyword& k : args.keywords) fail(Diag::unknown_keyword, k.name_span, {"nn.assign", k.name.str()});
   if (args.positional.size() != 2) fail(Diag::builtin_count, args.span, {"nn.assign", "2", std::to_string(args.positional.size())});
-  for (const char* region : regions_)
-    if (region != kBranch) fail(Diag::not_in_region, args.span, {"nn.assign", region});
+  for (RegionKind region : regions_)
+    if (region != RegionKind::branch) fail(Diag::not_in_region, args.span, {"nn.assign", region_text(region)});
   const Value& target = args.positional[0];
   ParamState* param = nullptr;
   if (target.is_tensor())
@@ -427,8 +379,8 @@ void Interpreter::builtin_assign(CallArgs& args) {
   }
   Value value = args.positional[1];
   const TensorType& type = param->info.type;
-  bool fits = value.is_tensor() ? same_type(value.tensor()->type, type) : is_number_leaf(value) && value.is<bool>() == (type.dtype == DType::bool_);
-  if (!fits || (value.is<double>() && !is_float(type.dtype)))
+  bool fits = value.is_tensor() ? same_type(value.tensor()->type, type) : number_fits(value, type);
+  if (!fits)
     fail(Diag::assign_type, args.spans[1], {shown_text(value), param->info.path, to_string(type)});
   if (value.is_tensor() && value.tensor()->traits.undecided) fail(Diag::mixes_sequences, args.span, {"nn.assign", "which a search has not decided yet"});
   for (const auto& [assigned, where] : assigned_params_)

@@ -135,8 +135,7 @@ Value Interpreter::call_declared(const Function& f, CallArgs& args) {
   bind_params(f.decl->params, args, what, f.decl->name_span, inner);
   auto [scope, at_root] = scope_name(f);
   call_stack_.push_back({args.span, what, false});
-  backend_->call = args.span;
-  if (!scope.empty()) backend_->enter_scope(scope, at_root);
+  if (!scope.empty()) backend_->enter_scope(scope, at_root, args.span);
   {
     Restore<Frame*> here(frame_, &inner);
     exec_block(f.decl->body);
@@ -328,8 +327,7 @@ Value Interpreter::call_sequential(Instance& instance, CallArgs& args) {
     Backend& backend;
     ~Leave() { backend.leave_scope(); }
   };
-  backend_->call = args.span;
-  backend_->enter_scope(scope, at_root);
+  backend_->enter_scope(scope, at_root, args.span);
   Leave leave{*backend_};
   Restore<Instance*> flags(frame_->flags, &instance);
   Value x = args.positional[0];

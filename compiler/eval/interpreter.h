@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compiler/eval/evaluator.h"
+#include "compiler/eval/leaves.h"
 #include "compiler/eval/program.h"
 #include "compiler/eval/type_backend.h"
 
@@ -41,6 +42,8 @@ class Interpreter {
     std::vector<std::pair<Symbol, Span>> only_branch;  // names that only one branch of an `if` gives a value
     Value* find(Symbol name);
   };
+  // What surrounds the place of evaluation.
+  enum class RegionKind : std::uint8_t { loop, branch, masked };
   // The body of a loop while it runs.
   struct Frame;
   struct LoopRun {
@@ -136,16 +139,23 @@ class Interpreter {
     const Value* find(Symbol name) const;
     const Span* place(Symbol name) const;
   };
+  // What an assigned name is in the scopes around a branch; null: nothing.
+  const Value* outer_value(Symbol name) const;
+  // The tensors among the leaves of `now`, each at the place of its result.
+  void collect_results(const ResultTree& tree, const Value& now, const std::vector<TensorType>& types, Span span,
+                       std::vector<Tensor>& results);
   void run_cond(const Tensor& condition, Span span, const std::function<void()>& then, const std::function<void()>& otherwise,
                 const std::string& name);
   Names run_branch(const std::function<void()>& body);
   void exec_masked(const ast::MaskedStmt& s);
   void builtin_assign(CallArgs& args);
+  static std::string region_text(RegionKind kind);
   void require_plain_region(Span span, const std::string& word);
   [[noreturn]] void fail_in_region(Span span, const std::string& word);
   void require_one_sequence(const OpNode& node, Span span);
   void prepare_choice(std::vector<Value>& values, const std::vector<Span>& spans, Span span);
   void set_traits(const OpNode& node, const std::vector<Tensor>& results);
+  void find_training_dims();
   std::shared_ptr<const Origin> dims_origin(const TensorType& type) const;
   void require_available(const Mark& mark, const Tensor& value);
   void require_search(const OpNode& node, Span span);
@@ -271,13 +281,14 @@ class Interpreter {
   std::vector<CallSite> call_stack_;
   std::unordered_map<std::string, Span> marks_;
   std::vector<ExternInput> externs_;
+  std::vector<std::pair<Dim, std::shared_ptr<const Origin>>> training_dims_;  // whose lengths only training has
   std::unordered_map<Symbol, Tensor> inputs_;
   std::string dim_name_;                             // what a `Dim(...)` expression is assigned to
   bool main_running_ = false;
   bool any_output_ = false;
   std::int64_t steps_ = 0;
   std::vector<LoopRun*> loops_;                      // the bodies that run, innermost last
-  std::vector<const char*> regions_;                 // `a loop`, `a branch ...`: what surrounds the place of evaluation
+  std::vector<RegionKind> regions_;                  // what surrounds the place of evaluation, innermost last
   int masked_ = 0;                                   // masked parts around it whose mask has batch
   std::vector<std::pair<const ParamState*, Span>> assigned_params_;  // by nn.assign, with the place
   std::vector<Dim> search_dims_;                     // made by a search: each hypothesis has lengths of its own
@@ -296,6 +307,19 @@ class Restore {
  private:
   T& place_;
   T old_;
+};
+
+// The last item of a vector, for as long as this lives.
+template <class T>
+class Pushed {
+ public:
+  Pushed(std::vector<T>& items, T item) : items_(items) { items_.push_back(std::move(item)); }
+  ~Pushed() { items_.pop_back(); }
+  Pushed(const Pushed&) = delete;
+  Pushed& operator=(const Pushed&) = delete;
+
+ private:
+  std::vector<T>& items_;
 };
 
 }  // namespace rcn

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/dims/dim_list.h"
+
 namespace rcn {
 
 void for_each_leaf(const Value& value, const std::string& name,
@@ -14,6 +16,14 @@ void for_each_leaf(const Value& value, const std::string& name,
   } else {
     f(name, value);
   }
+}
+
+void for_each_pair(const Value& a, const Value& b, const std::string& name,
+                   const std::function<void(const std::string&, const Value&, const Value&)>& f) {
+  std::vector<const Value*> others;
+  for_each_leaf(b, {}, [&](const std::string&, const Value& leaf) { others.push_back(&leaf); });
+  std::size_t i = 0;
+  for_each_leaf(a, name, [&](const std::string& path, const Value& leaf) { f(path, leaf, *others[i++]); });
 }
 
 Value map_leaves(const Value& value, const std::function<Value(const Value&)>& f) {
@@ -68,10 +78,30 @@ FormDifference form_difference(const Value& a, const Value& b, const std::string
 }
 
 bool same_type(const TensorType& a, const TensorType& b) {
-  std::vector<Dim> x = a.dims, y = b.dims;
-  std::sort(x.begin(), x.end());
-  std::sort(y.begin(), y.end());
-  return x == y && a.dtype == b.dtype && a.sparse_dim == b.sparse_dim && a.history == b.history;
+  return same_dims(a.dims, b.dims) && a.dtype == b.dtype && a.sparse_dim == b.sparse_dim && a.history == b.history;
+}
+
+bool is_number_leaf(const Value& v) { return v.is_number() || v.is<bool>(); }
+
+TensorType number_type(const Value& v) {
+  return {{}, v.is<bool>() ? DType::bool_ : v.is<std::int64_t>() ? DType::int32 : DType::float32, nullptr};
+}
+
+bool number_fits(const Value& v, const TensorType& type) {
+  if (type.history || !is_number_leaf(v)) return false;
+  if (v.is<bool>()) return type.dtype == DType::bool_;
+  return type.dtype != DType::bool_ && (v.is<std::int64_t>() || is_float(type.dtype));
+}
+
+Value with_results(const ResultTree& tree, const std::vector<Tensor>& results, const std::vector<Traits>& traits) {
+  std::size_t k = 0;
+  return map_leaves(tree.form, [&](const Value& leaf) -> Value {
+    int i = tree.result[k++];
+    if (i < 0) return leaf;
+    const Tensor& tensor = results[static_cast<std::size_t>(i)];
+    tensor->traits = traits[static_cast<std::size_t>(i)];
+    return tensor;
+  });
 }
 
 }  // namespace rcn

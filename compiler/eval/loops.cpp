@@ -3,7 +3,6 @@
 
 #include "compiler/dims/dim_list.h"
 #include "compiler/eval/interpreter.h"
-#include "compiler/eval/leaves.h"
 
 namespace rcn {
 
@@ -35,19 +34,6 @@ Tensor Interpreter::leaf_tensor(const Value& leaf, const TensorType& type, Span 
 }
 
 namespace {
-
-bool is_number_leaf(const Value& v) { return v.is_number() || v.is<bool>(); }
-
-TensorType number_type(const Value& v) {
-  return {{}, v.is<bool>() ? DType::bool_ : v.is<std::int64_t>() ? DType::int32 : DType::float32, nullptr};
-}
-
-// A number can stand for a tensor of the type.
-bool number_fits(const Value& v, const TensorType& type) {
-  if (type.history) return false;
-  if (v.is<bool>()) return type.dtype == DType::bool_;
-  return type.dtype != DType::bool_ && (v.is<std::int64_t>() || is_float(type.dtype));
-}
 
 // One leaf of the state that is a tensor.
 struct StateLeaf {
@@ -141,15 +127,8 @@ void Interpreter::exec_loop(const LoopStmt& s) {
       scope.vars.emplace_back(s.state[i].name, std::move(value));
     }
     std::size_t errors = diag_.error_count();
-    loops_.push_back(&run);
-    regions_.push_back("a loop");
-    struct Pop {
-      Interpreter& self;
-      ~Pop() {
-        self.loops_.pop_back();
-        self.regions_.pop_back();
-      }
-    } pop{*this};
+    Pushed<LoopRun*> in_loop(loops_, &run);
+    Pushed<RegionKind> in_region(regions_, RegionKind::loop);
     Restore<Scope*> inner(frame_->scope, &scope);
     exec_block(s.body);
     throw_if_errors_since(errors);
@@ -191,11 +170,7 @@ void Interpreter::exec_loop(const LoopStmt& s) {
         for_each_leaf(initial[i], name, [&](const std::string&, const Value& leaf) { k += leaf.is_tensor() || is_number_leaf(leaf); });
         continue;
       }
-      std::vector<Value> after;
-      for_each_leaf(next.state[i], name, [&](const std::string&, const Value& leaf) { after.push_back(leaf); });
-      std::size_t n = 0;
-      for_each_leaf(initial[i], name, [&](const std::string& path, const Value& before) {
-        const Value& now = after[n++];
+      for_each_pair(initial[i], next.state[i], name, [&](const std::string& path, const Value& before, const Value& now) {
         if (now.is_poison()) throw EvalError{};
         if (!before.is_tensor() && !is_number_leaf(before)) {
           if (now.is_tensor() || !same_value(before, now))
@@ -208,7 +183,7 @@ void Interpreter::exec_loop(const LoopStmt& s) {
           for (const auto& [from, to] : run.histories) grown = grown || (from == tensors[k - 1] && to == now.tensor());
           if (!grown) report(Diag::history_use, next.spans[i], {"`" + path + "`"});
         }
-        if (is_number_leaf(now) && number_fits(now, leaf.type)) return;
+        if (number_fits(now, leaf.type)) return;
         const TensorType* type = now.is_tensor() ? &now.tensor()->type : nullptr;
         if (type && leaf.number && !same_type(leaf.type, *type) && number_fits(before, *type)) {
           leaf.type = *type;
@@ -274,16 +249,10 @@ void Interpreter::exec_loop(const LoopStmt& s) {
     for (std::size_t i = 0; i < leaves.size(); ++i) at.state[i]->traits = leaves[i].traits;
     Next next = body(at.index, at.state);
     LoopNext result;
-    // constants belong to the body
-    loops_.push_back(&run);
-    regions_.push_back("a loop");
     std::size_t k = 0;
     for (std::size_t i = 0; i < next.state.size(); ++i) {
-      std::vector<bool> tensor;
-      for_each_leaf(initial[i], {}, [&](const std::string&, const Value& leaf) { tensor.push_back(leaf.is_tensor() || is_number_leaf(leaf)); });
-      std::size_t n = 0;
-      for_each_leaf(next.state[i], {}, [&](const std::string&, const Value& leaf) {
-        if (tensor[n++]) result.state.push_back(leaf_tensor(leaf, leaves[k++].type, next.spans[i]));
+      for_each_pair(initial[i], next.state[i], {}, [&](const std::string&, const Value& before, const Value& leaf) {
+        if (before.is_tensor() || is_number_leaf(before)) result.state.push_back(leaf_tensor(leaf, leaves[k++].type, next.spans[i]));
       });
     }
     k = 0;
@@ -291,8 +260,6 @@ void Interpreter::exec_loop(const LoopStmt& s) {
       for_each_leaf(value, {}, [&](const std::string&, const Value& leaf) {
         result.stacked.push_back(leaf_tensor(leaf, spec.stacked[k++], s.span));
       });
-    loops_.pop_back();
-    regions_.pop_back();
     result.end = run.end;
     return result;
   };
@@ -349,7 +316,7 @@ void Interpreter::require_history_step(const OpNode& node, Span span) {
   bool here = false;
   for (const Tensor& t : loops_.back()->state) here = here || t == state;
   if (!here) wrong("in a loop it is state of that loop: `with h = nn.empty_history(...)`");
-  if (std::string_view(regions_.back()) != "a loop") wrong("in a branch or masked part it would not grow in each step");
+  if (regions_.back() != RegionKind::loop) wrong("in a branch or masked part it would not grow in each step");
 }
 
 void Interpreter::exec_stack(const StackStmt& s) {

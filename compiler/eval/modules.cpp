@@ -1,5 +1,6 @@
 // Making module instances and their parameters.
 #include "compiler/base/suggest.h"
+#include "compiler/dims/dim_list.h"
 #include "compiler/eval/interpreter.h"
 
 namespace rcn {
@@ -253,17 +254,15 @@ Value Interpreter::parameter_value(ParamState& param, Span use) {
         throw EvalError{};
       };
       if (!shown.is_tensor()) wrong(Diag::transform_result, {kind_text(shown)});
-      std::vector<Dim> a = shown.tensor()->type.dims, b = param.info.type.dims;
-      std::sort(a.begin(), a.end());
-      std::sort(b.begin(), b.end());
-      if (a != b || shown.tensor()->type.dtype != param.info.type.dtype)
-        wrong(Diag::transform_type, {to_string(param.info.type), to_string(shown.tensor()->type)});
+      const TensorType& type = shown.tensor()->type;
+      if (!same_dims(type.dims, param.info.type.dims) || type.dtype != param.info.type.dtype)
+        wrong(Diag::transform_type, {to_string(param.info.type), to_string(type)});
     }
   };
   {
     Restore<Backend*> real(backend_, &real_);
     Restore<std::vector<LoopRun*>> no_loops(loops_, {});
-    Restore<std::vector<const char*>> no_regions(regions_, {});
+    Restore<std::vector<RegionKind>> no_regions(regions_, {});
     Restore<int> no_masks(masked_, 0);
     Restore<bool> keep(in_.context.lengths.keep, true);
     DimTable::Outside outside(in_.context.dims);

@@ -104,6 +104,7 @@ void Interpreter::evaluate_network(Unit& main) {
   none.span = it->second->name_span;
   try {
     if (in_.declare_inputs && !in_.declare_inputs(externs_)) return;
+    find_training_dims();
     for (const ExternInput& input : externs_) {
       Tensor tensor = backend_->input(input);
       if (!input.available_for_inference)

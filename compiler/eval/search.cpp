@@ -31,7 +31,7 @@ void Interpreter::require_search(const OpNode& node, Span span) {
       throw EvalError{};
     }
     if (loops_.empty()) fail(Diag::choice_outside_loop, span);
-    if (std::string_view(regions_.back()) != "a loop") fail(Diag::not_in_region, span, {"nn.choice", regions_.back()});
+    if (regions_.back() != RegionKind::loop) fail(Diag::not_in_region, span, {"nn.choice", region_text(regions_.back())});
     if (loops_.size() > 1) fail(Diag::not_in_region, span, {"nn.choice", "a loop inside of another loop"});
     LoopRun& run = *loops_.back();
     std::int64_t beam = node.integer("beam_size");
@@ -41,6 +41,7 @@ void Interpreter::require_search(const OpNode& node, Span span) {
     return;
   }
   bool choosing = node.op->name == "decide" || node.op->name == "beam_scores";
+  if (!choosing && search_dims_.empty()) return;
   std::vector<Dim> undecided, decided;
   for (const Operand& input : node.inputs)
     if (const Tensor* t = as_tensor(input)) {
@@ -50,7 +51,7 @@ void Interpreter::require_search(const OpNode& node, Span span) {
   bool any = std::any_of(node.inputs.begin(), node.inputs.end(), [](const Operand& o) { return as_tensor(o) && (*as_tensor(o))->traits.undecided; });
   if (choosing) {
     std::string name = "nn." + std::string(node.op->name);
-    if (!regions_.empty()) fail(Diag::not_in_region, span, {name, regions_.back()});
+    if (!regions_.empty()) fail(Diag::not_in_region, span, {name, region_text(regions_.back())});
     if (!any) fail(Diag::nothing_to_decide, span, {name});
     if (node.op->name == "decide")
       for (Dim d : undecided)
@@ -83,19 +84,26 @@ void Interpreter::set_traits(const OpNode& node, const std::vector<Tensor>& resu
   }
 }
 
+void Interpreter::find_training_dims() {
+  std::vector<Dim> available;
+  for (const ExternInput& input : externs_)
+    if (input.available_for_inference)
+      for (Dim d : input.type.dims) available = united(available, atoms(d));
+  for (const ExternInput& input : externs_)
+    for (Dim d : input.type.dims)
+      for (Dim atom : atoms(d)) {
+        if (!atom->dynamic() || atom->kind == DimKind::batch || contains(available, atom)) continue;
+        available.push_back(atom);
+        training_dims_.emplace_back(atom, std::make_shared<const Origin>(Origin{input.name, input.span, nullptr}));
+      }
+}
+
 std::shared_ptr<const Origin> Interpreter::dims_origin(const TensorType& type) const {
+  if (training_dims_.empty()) return nullptr;
   for (Dim d : type.dims)
-    for (Dim atom : atoms(d)) {
-      const ExternInput* source = nullptr;
-      bool available = false;
-      for (const ExternInput& input : externs_)
-        for (Dim own : input.type.dims)
-          if (atom->dynamic() && atom->kind != DimKind::batch && contains(atoms(own), atom)) {
-            available = available || input.available_for_inference;
-            if (!source) source = &input;
-          }
-      if (source && !available) return std::make_shared<const Origin>(Origin{source->name, source->span, nullptr});
-    }
+    for (Dim atom : atoms(d))
+      for (const auto& [own, origin] : training_dims_)
+        if (own == atom) return origin;
   return nullptr;
 }
 

@@ -22,7 +22,7 @@ class TypeBackend final : public Backend {
     return tensors(outputs);
   }
   void raw_entry(const std::string&, const Value&, Span) override {}
-  void enter_scope(const std::string&, bool) override {}
+  void enter_scope(const std::string&, bool, Span) override {}
   void leave_scope() override {}
   Tensor frame(const Tensor& x, Dim axis, const Tensor& index, Span span) override;
   LoopResult loop(const LoopSpec& spec, const LoopBody& body) override;

@@ -38,6 +38,13 @@ double fold(FoldFn f, double x) {
   return certain([&](mpfr_ptr y) { f(y, exact); });
 }
 
+double approximate(FoldFn f, double x) {
+  Real exact(53), y(64);
+  mpfr_set_d(exact, x, MPFR_RNDN);
+  f(y, exact);
+  return mpfr_get_d(y, MPFR_RNDN);
+}
+
 double fold_pow(double a, double b) {
   Real x(53), y(53);
   mpfr_set_d(x, a, MPFR_RNDN);

@@ -15,6 +15,8 @@ using FoldFn = void (*)(mpfr_t y, const mpfr_t x);
 
 // f(x), rounded to the nearest double; nan where f has no value.
 double fold(FoldFn f, double x);
+// The same with one evaluation: some last digits may be wrong, the same on each machine.
+double approximate(FoldFn f, double x);
 
 // sqrt, log, ... of two static numbers are folded by these.
 double fold_pow(double a, double b);

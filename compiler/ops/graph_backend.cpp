@@ -15,7 +15,7 @@ GraphBackend::GraphBackend(Graph& graph, const OpTable& table, OpContext& contex
   open_.emplace_back().region = graph_.root_region();
 }
 
-void GraphBackend::enter_scope(const std::string& base, bool at_root) {
+void GraphBackend::enter_scope(const std::string& base, bool at_root, Span call) {
   scopes_.push_back(graph_.add_scope(at_root ? open_.back().region->scope : scopes_.back(), base, call, scopes_.back()));
 }
 void GraphBackend::leave_scope() { scopes_.pop_back(); }

@@ -30,7 +30,7 @@ class GraphBackend final : public Backend {
   std::vector<Tensor> raw_layer(const Value& layer, const std::vector<TensorType>& outputs,
                                 const std::vector<std::string>& sub_layers, Span span) override;
   void raw_entry(const std::string& key, const Value& value, Span span) override;
-  void enter_scope(const std::string& base, bool at_root) override;
+  void enter_scope(const std::string& base, bool at_root, Span call) override;
   void leave_scope() override;
   Tensor frame(const Tensor& x, Dim axis, const Tensor& index, Span span) override;
   LoopResult loop(const LoopSpec& spec, const LoopBody& body) override;

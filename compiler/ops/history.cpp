@@ -34,7 +34,7 @@ void infer_cum_concat(OpCall& call) {
     reject_batch(call, axis, kAxis);
     frame = without(frame, {axis});
   }
-  if (!without(frame, state.dims).empty() || !without(state.dims, frame).empty() || x.dtype != state.dtype || x.sparse_dim)
+  if (!same_dims(frame, state.dims) || x.dtype != state.dtype || x.sparse_dim)
     call.fail_at(call.arg_span(kState), Diag::history_type, {to_string(state), to_string(x)});
   std::string name = axis->marker ? "history" : axis->name.empty() ? "history" : axis->name + "_history";
   Dim out = call.out_dim_fresh(kOut, name, DimKind::spatial, axis->marker ? std::vector<Dim>{} : std::vector<Dim>{axis});

@@ -83,7 +83,7 @@ void sign(mpfr_t y, const mpfr_t x) { mpfr_set_si(y, mpfr_sgn(x), MPFR_RNDN); }
 void square(mpfr_t y, const mpfr_t x) { mpfr_sqr(y, x, MPFR_RNDN); }
 
 enum class Takes { floats, numbers, bools };
-enum class Shape { other, rising, falling, even /* falls up to 0, then rises */, wave /* between -1 and 1 */ };
+enum class Shape { other, rising, falling, even /* falls up to 0, then rises */, wave /* taken as anywhere between -1 and 1 */ };
 
 struct Unary {
   std::string_view name;
@@ -112,7 +112,7 @@ constexpr Unary kUnary[] = {
     {"sin", Takes::floats, "sin", RCN_MPFR(sin), Shape::wave},
     {"cos", Takes::floats, "cos", RCN_MPFR(cos), Shape::wave},
     {"tan", Takes::floats, "tan", RCN_MPFR(tan)},
-    {"tanh", Takes::floats, "tanh", RCN_MPFR(tanh), Shape::rising},
+    {"tanh", Takes::floats, "tanh", RCN_MPFR(tanh), Shape::wave},
     {"sigmoid", Takes::floats, "sigmoid", sigmoid, Shape::rising},
     {"log_sigmoid", Takes::floats, "log_sigmoid", log_sigmoid, Shape::rising},
     {"sqrt", Takes::floats, "sqrt", RCN_MPFR(sqrt), Shape::rising, Domain::positive},
@@ -121,7 +121,7 @@ constexpr Unary kUnary[] = {
     {"square", Takes::numbers, "square", square, Shape::even},
     {"softplus", Takes::floats, "softplus", softplus, Shape::rising},
     {"reciprocal", Takes::floats, "reciprocal", reciprocal, Shape::other, Domain::not_zero},
-    {"erf", Takes::floats, "erf", RCN_MPFR(erf), Shape::rising},
+    {"erf", Takes::floats, "erf", RCN_MPFR(erf), Shape::wave},
     {"logical_not", Takes::bools, "logical_not", nullptr},
 };
 #undef RCN_MPFR
@@ -173,7 +173,7 @@ void infer_unary(OpCall& call) {
 Bounds result_bounds(const Unary& op, Bounds x) {
   if (op.shape == Shape::other) return {};
   if (op.shape == Shape::wave) return {-1, 1};
-  double low = fold(op.fold, x.low), high = fold(op.fold, x.high);
+  double low = approximate(op.fold, x.low), high = approximate(op.fold, x.high);
   if (op.shape == Shape::falling || (op.shape == Shape::even && x.high <= 0)) return known(high, low);
   if (op.shape == Shape::even && x.low < 0) return {0, std::max(low, high)};
   return known(low, high);

@@ -45,7 +45,7 @@ struct Program {
     node.inputs = {x, weight};
     node.outputs = {data.type};
     node.span = span;
-    backend.enter_scope("scaler", true);
+    backend.enter_scope("scaler", true, {});
     Tensor y = backend.apply(node).at(0);
     backend.leave_scope();
     backend.mark({MarkRole::output, "y", 1.0, false, true, nullptr, true, span}, y);
