@@ -62,6 +62,24 @@ void infer_dim_value(OpCall& call) {
 
 void lower_dim_value(Lowering& l) { l.result(l.longest(l.node().dim("dim"))); }
 
+// ---- range_from_length
+
+void infer_range_from_length(OpCall& call) {
+  require_dtype(call, 0, Wanted::ints);
+  const TensorType& lengths = single_type(call, 0);
+  Dim out = call.out_dim_fresh(1, "range", DimKind::spatial, lengths.dims);
+  call.input(call.operand(0));
+  call.attr("out_dim", out);
+  call.output({{out}, DType::int32, nullptr});
+  call.also_return(out);
+}
+
+void lower_range_from_length(Lowering& l) {
+  LayerRef lengths = l.full(0);
+  if (l.type(0).dtype != DType::int32 || l.sparse(0)) lengths = l.cast(lengths, type_of(l.type(0).dims, DType::int32), "length");
+  l.result(l.sequence_dim(l.node().dim("out_dim"), lengths));
+}
+
 // ---- replace_dim
 
 // A dim without a length gets that of in_dim; one with a length is a claim.
@@ -127,6 +145,7 @@ void lower_nothing(Lowering& l) { throw std::logic_error("`" + std::string(l.nod
 constexpr OpParam kRange[] = {{"dim", arg::dim}, {"dtype", arg::dtype, true, "int32"}, {"sparse", arg::boolean, true, "false"}};
 constexpr OpParam kLength[] = {{"dim", arg::dim}, {"dtype", arg::dtype, true, "int32"}};
 constexpr OpParam kDimValue[] = {{"dim", arg::dim}};
+constexpr OpParam kFromLength[] = {{"length", arg::tensor}, {"out_spatial_dim", arg::dim | arg::none, true, "none"}};
 constexpr OpParam kReplace[] = {{"source", arg::tensor}, {"in_dim", arg::dim, true}, {"out_dim", arg::dim | arg::none, true, "none"}};
 constexpr OpParam kRemaining[] = {{"source", arg::tensor}, {"remove", arg::axes}};
 
@@ -136,6 +155,10 @@ constexpr OpDef kOps[] = {
      lower_length},
     {{"dim_value", kDimValue, "Tensor", "The longest length of `dim`, a scalar int32, an int where it is static; of `batch` the number of sequences.", infer_dim_value},
      lower_dim_value},
+    {{"range_from_length", kFromLength, "(Tensor, Dim)",
+      "`0, 1, ..., n - 1` along a dim whose sequences have the given lengths: a new one, or `out_spatial_dim`, which has none yet.",
+      infer_range_from_length},
+     lower_range_from_length},
     {{"replace_dim", kReplace, "(Tensor, Dim)",
       "`source` with `out_dim` for `in_dim`. An `out_dim` without a length gets that of `in_dim`; one with a length is a claim that both "
       "are equal, which eager runs check. Without `out_dim`, a new one.",

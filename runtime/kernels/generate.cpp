@@ -45,6 +45,13 @@ std::vector<Tensor> range_over_dim(KernelCall& call) {
   return {call.result({at::arange(call.lengths.extent(dim), at::TensorOptions(at::kLong)).to(dtype), {dim}})};
 }
 
+std::vector<Tensor> range_from_length(KernelCall& call) {
+  Dim out = call.node.dim("out_dim");
+  const Named& lengths = call.tensor(0);
+  call.define_length(out, {lengths.value.to(at::kLong).clamp_min(0), lengths.axes});
+  return {call.result({at::arange(call.lengths.extent(out), at::TensorOptions(at::kLong)), {out}})};
+}
+
 std::vector<Tensor> length(KernelCall& call) {
   Dim dim = call.node.dim("dim");
   Axes wanted = call.output_axes();
@@ -72,7 +79,7 @@ std::vector<Tensor> one_hot(KernelCall& call) {
 }
 
 const KernelEntry kTable[] = {
-    {"constant", constant},   {"range_over_dim", range_over_dim}, {"length", length},
+    {"constant", constant},   {"range_over_dim", range_over_dim}, {"range_from_length", range_from_length}, {"length", length},
     {"dim_value", dim_value}, {"train_flag", train_flag},         {"one_hot", one_hot},
 };
 

@@ -1,0 +1,165 @@
+"""What returnn_common computed for its modules and functions: the emitted network in RETURNN and the eager run give the same.
+
+    python golden.py --rcnc build/rcnc [NAME ...]
+
+returnn_common/NAME.rcn is the model, NAME.npz what returnn_common 04ed372 computed on RETURNN 68fcd101a and TensorFlow
+2.11.1: `in/NAME`, `len/DIM`, `param/VARIABLE`, `out/NAME` (axes in the order batch, dynamic, static), `outlen/NAME`, and,
+for the objective sum(out/NAME * gradw/NAME), `grad/VARIABLE`. An extern `gradw_NAME` of the model gets `gradw/NAME`; an
+output `NAME_` is `NAME` (where the model calls something else so).
+
+leaks.json lists where returnn_common's numbers depend on padding or on the other sequences of the batch: then only the
+sequences named there are comparable, and no gradient is. Comment lines at the top of a model say more:
+
+  # prefix: lstm/        of the parameters in the model
+  # args: --mode search  further arguments of rcnc for both backends
+  # train                with the train flag on
+  # shapes               dims and lengths only: the numbers are random
+  # beams: 3             returnn_common gave all hypotheses, the best first: that one is compared
+"""
+
+import argparse
+import json
+import pathlib
+import sys
+import tempfile
+import time
+import traceback
+
+import numpy
+
+from eager import Eager
+from referee import Network
+from run import Runner
+
+HERE = pathlib.Path(__file__).resolve().parent / "returnn_common"
+LEAKS = json.loads((HERE / "leaks.json").read_text(encoding="utf-8"))
+OUTPUTS, GRADIENTS = 1e-4, 1e-3  # tolerances; of gradients relative to the largest value
+
+
+class Case:
+    def __init__(self, path):
+        self.path, self.name = path, path.stem
+        head = [line[1:].strip() for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("#")]
+        self.prefix = next((line.split(":")[1].strip() for line in head if line.startswith("prefix:")), "")
+        self.args = [word for line in head if line.startswith("args:") for word in line[len("args:"):].split()]
+        self.train, self.shapes = "train" in head, "shapes" in head
+        self.beams = next((int(line.split(":")[1]) for line in head if line.startswith("beams:")), 1)
+        self.golden = dict(numpy.load(path.with_suffix(".npz")))
+        self.params = {self.prefix + key[len("param/"):]: value for key, value in self.golden.items() if key.startswith("param/")}
+
+    def inputs(self, externs):
+        """The arrays of the model's inputs, with their lengths."""
+        result = {}
+        for name, extern in externs.items():
+            output = name.removeprefix("gradw_") if name.startswith("gradw_") else None
+            result[name] = self.golden[f"gradw/{output}" if output else f"in/{name}"]
+            for axis, dim in enumerate(extern["dims"]):
+                if dim["kind"] == "batch" or dim["size"] is not None:
+                    continue
+                lengths = self.golden.get(f"len/{dim['name']}")
+                if lengths is None:
+                    lengths = self.golden[f"outlen/{output}"]
+                    result[name] = result[name].take(range(lengths.max()), axis)
+                result[f"{name}/length/{dim['name']}"] = lengths
+        return result
+
+
+def check(case, backend, result):
+    """Differences of a backend's result from what returnn_common gave."""
+    lines = []
+    wanted = {key[len("out/"):] for key in case.golden if key.startswith("out/")}
+    outputs = {name.removesuffix("_"): output for name, output in result["outputs"].items() if name != "output"}
+    if wanted - set(outputs):
+        lines.append(f"{backend}: no output {sorted(wanted - set(outputs))}")
+    for name in sorted(wanted & set(outputs)):
+        lines += [f"{backend}: {name}: {line}" for line in check_output(case, name, outputs[name])]
+    if case.name in LEAKS or case.shapes:
+        return lines
+    for key, expected in case.golden.items():
+        if not key.startswith("grad/"):
+            continue
+        name = case.prefix + key[len("grad/"):].removesuffix("/param")
+        found = result["gradients"].get(name)
+        found = numpy.zeros_like(expected) if found is None else numpy.asarray(found)
+        error, size = numpy.max(numpy.abs(found - expected), initial=0), numpy.max(numpy.abs(expected), initial=1e-3)
+        if not error <= GRADIENTS * size:
+            lines.append(f"{backend}: gradient of {name} differs by {error}, its largest value is {size}")
+    return lines
+
+
+def check_output(case, name, output):
+    values, expected = numpy.asarray(output["values"]), case.golden[f"out/{name}"]
+    expected = expected[::case.beams] if case.beams > 1 else expected
+    lengths = {dim: numpy.asarray(value) for dim, value in output["lengths"].items()}
+    dims = output["dims"]
+    order = sorted(range(len(dims)), key=lambda i: 0 if dims[i] == "batch" else 1 if dims[i] in lengths else 2)
+    values, dims = values.transpose(order), [dims[i] for i in order]
+    if "batch" not in dims:  # the same for all sequences: returnn_common may have such a tensor once for each
+        values = numpy.broadcast_to(values, expected.shape[: expected.ndim - values.ndim] + values.shape)
+    frames = numpy.ones(values.shape, dtype=bool)
+    for dim, size in lengths.items():
+        golden = case.golden.get(f"outlen/{name}" if len(lengths) == 1 else f"outlen/{name}.{dim}")
+        if golden is None or "batch" not in dims:
+            continue
+        golden = golden[::case.beams]
+        if size.tolist() != golden.tolist():
+            return [f"lengths of {dim} are {size.tolist()}, not {golden.tolist()}"]
+        axis = dims.index(dim)
+        expected = expected.take(range(values.shape[axis]), axis)  # no frame of any sequence lies behind that
+        inside = numpy.arange(values.shape[axis])[None, :] < golden[:, None]
+        frames &= inside.reshape([values.shape[i] if i in (0, axis) else 1 for i in range(values.ndim)])
+    if values.shape != expected.shape:
+        return [f"shape {values.shape}, not {expected.shape}"]
+    if case.shapes:
+        return []
+    rows = LEAKS.get(case.name, {}).get(name)
+    if rows is not None:
+        frames &= numpy.isin(numpy.arange(expected.shape[0]), rows).reshape([-1] + [1] * (expected.ndim - 1))
+    if not frames.any():
+        return ["there is nothing to compare"]
+    values, expected = values[frames].astype("float64"), expected[frames].astype("float64")
+    error = numpy.max(numpy.abs(values - expected))
+    return [] if error <= OUTPUTS * max(1.0, float(numpy.max(numpy.abs(expected)))) else [f"differs by {error}"]
+
+
+def run(case, runner):
+    text = runner.emit(case.path, case.args)
+    lines = []
+    with Network(text) as network:
+        inputs = case.inputs(network.externs())
+        wanted = {key.removesuffix("/param"): value for key, value in case.params.items()}
+        shapes = {name: value.shape for name, value in wanted.items()}
+        found = {param["name"]: param["shape"] for param in network.params()}
+        if found != shapes:
+            return [f"the parameters are {found}, not {shapes}"]
+        network.set_params(wanted)
+        lines += check(case, "RETURNN", network.run(inputs, train=case.train))
+    lines += check(case, "eager", Eager([runner.rcnc]).run(case.path, inputs, case.params, train=case.train, options=case.args))
+    return lines
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--rcnc", required=True)
+    parser.add_argument("names", nargs="*")
+    arguments = parser.parse_args()
+    paths = [p for p in sorted(HERE.glob("*.rcn")) if not arguments.names or p.stem in arguments.names]
+    passed = failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        runner = Runner(str(pathlib.Path(arguments.rcnc).resolve()), folder)
+        for path in paths:
+            start = time.monotonic()
+            try:
+                lines = run(Case(path), runner)
+            except Exception:  # one case must not hide the others
+                lines = [traceback.format_exc(limit=4)]
+            passed, failed = passed + (not lines), failed + bool(lines)
+            print(f"{'FAIL' if lines else 'ok  '} {path.stem} ({time.monotonic() - start:.1f} s)", flush=True)
+            for line in lines:
+                print("     " + line.replace("\n", "\n     "))
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
