@@ -9,6 +9,7 @@
 #include <iostream>
 
 #include "compiler/base/big_stack.h"
+#include "compiler/driver/doc.h"
 #include "compiler/driver/flags_list.h"
 #include "compiler/driver/modes.h"
 #include "compiler/driver/output.h"
@@ -72,6 +73,21 @@ bool distinct_outputs(const Options& options) {
         return false;
       }
   return true;
+}
+
+int print_documentation(const Options& options) {
+  std::vector<DocEntry> all = documentation(OpTable());
+  std::string error;
+  std::vector<DocEntry> chosen = documented(all, options.models, error);
+  if (!error.empty()) {
+    std::cerr << "rcnc: error: " << error << "\n";
+    return code(ExitCode::model_error);
+  }
+  std::string text = options.markdown ? doc_markdown(options.models.empty() ? all : chosen)
+                     : options.models.empty() ? doc_list(all)
+                                              : doc_text(chosen);
+  std::string why = write_stdout(text);
+  return why.empty() ? 0 : fail_output("standard output", why);
 }
 
 int run_models(const Options& options) {
@@ -138,6 +154,7 @@ int rcnc_main(int argc, char** argv) {
     std::string why = write_stdout(names);
     return why.empty() ? 0 : fail_output("standard output", why);
   }
+  if (options.command == Command::doc) return print_documentation(options);
   if (options.command == Command::run) return exec_eager(argv);
   std::string what;
   for (const std::string& model : options.models) what += (what.empty() ? "`" : ", `") + model + "`";

@@ -16,7 +16,7 @@ namespace rcn {
 namespace {
 
 constexpr std::pair<std::string_view, Command> kCommands[] = {
-    {"compile", Command::compile}, {"run", Command::run}, {"check", Command::check}, {"params", Command::params}, {"flags", Command::flags}};
+    {"compile", Command::compile}, {"run", Command::run}, {"check", Command::check}, {"params", Command::params}, {"flags", Command::flags}, {"doc", Command::doc}};
 
 constexpr std::string_view kFooter = R"(
 Commands (before the files; without one: compile):
@@ -25,6 +25,7 @@ Commands (before the files; without one: compile):
   check       diagnostics only
   params      the parameters: name, dims, dtype, options
   flags       the mode flags of every module, and what set them
+  doc         the documentation of NAME..., such as nn.Linear; without a name, all names
 
 Exit codes: 0 fine, 1 the model or input has errors, 2 wrong usage, 3 internal error.)";
 
@@ -198,6 +199,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   app.add_option("--max-errors", o.max_errors, "diagnostics shown at most (default 20)")->check(CLI::PositiveNumber)->group(messages);
   app.add_flag("-q,--quiet", o.quiet, "errors only")->group(messages);
   app.add_flag("-v,--verbose", o.verbose, "the time of each stage")->group(messages);
+  auto* markdown = app.add_flag("--markdown", o.markdown, "with doc: the whole reference as Markdown")->group(messages);
 
   auto usage = [&](const std::string& text) {
     std::cerr << "rcnc: error: " << text << "\nRun `rcnc --help` for the options.\n";
@@ -269,7 +271,9 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
     std::string error;
     if (!parse_limit(limit, o.limits, error)) return usage(error);
   }
-  if (o.print_loader || o.print_operations) return parsed;
+  if (markdown->count() && o.command != Command::doc) return usage("--markdown goes with doc only");
+  if (o.command == Command::doc && !o.output.empty()) return usage("doc writes to standard output");
+  if (o.print_loader || o.print_operations || o.command == Command::doc) return parsed;
   if (o.models.empty()) return usage("no model file is given");
   if (o.emit.behavior_version < 21) return usage("--behavior-version must be 21 or higher: older versions treat dims in other ways");
   if (o.models.size() > 1 && (o.command == Command::run || o.command == Command::params || o.command == Command::flags)) return usage("one model at a time is run or listed");

@@ -14,7 +14,7 @@
 
 namespace rcn {
 
-enum class Command { compile, run, check, params, flags };
+enum class Command { compile, run, check, params, flags, doc };
 enum class DiagnosticsForm { text, json };
 
 // What only eager runs look at.
@@ -55,6 +55,7 @@ struct Options {
   std::size_t max_errors = 20;
   bool print_loader = false;
   bool print_operations = false;
+  bool markdown = false;
   Limits limits;
   EagerFlags eager;
 };

@@ -33,8 +33,8 @@ bool StdlibIndex::has_name(std::string_view module, std::string_view name) const
   if (operations_in(module)) {
     if (ops_.find(op_prefix(module) + std::string(name)) && name.find('.') == std::string_view::npos) return true;
     if (module == "nn")
-      for (std::string_view own : kEvaluatorNames)
-        if (own == name) return true;
+      for (const EvaluatorName& own : kEvaluatorNames)
+        if (own.name == name) return true;
   }
   for (const ImageFile& file : stdlib_image())
     if (file.module == module)
@@ -50,7 +50,8 @@ std::vector<std::string> StdlibIndex::names(std::string_view module) const {
     for (std::string_view op : ops_.names())
       if (op.substr(0, prefix.size()) == prefix && op.find('.', prefix.size()) == std::string_view::npos)
         result.emplace_back(op.substr(prefix.size()));
-    if (module == "nn") result.insert(result.end(), kEvaluatorNames.begin(), kEvaluatorNames.end());
+    if (module == "nn")
+      for (const EvaluatorName& own : kEvaluatorNames) result.emplace_back(own.name);
   }
   for (const ImageFile& file : stdlib_image())
     if (file.module == module)
