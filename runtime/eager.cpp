@@ -44,6 +44,7 @@ struct EagerRun::State {
         params(options.seed, options.grad),
         backend(run, inputs, params, d, options.grad) {
     run.train = options.train;
+    run.step = options.step;
     run.seed = options.seed;
     run.loop_frames = options.loop_frames;
     for (const std::string& glob : options.print) globs.push_back({"--print", glob, false});

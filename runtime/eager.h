@@ -31,6 +31,7 @@ struct EagerOptions {
   bool json = false;
   bool grad = false;
   bool train = false;          // what a dynamic train flag is
+  std::int64_t step = 0;       // --step
   std::optional<int> threads;  // --threads
   std::int64_t loop_frames = Limits{}.loop_frames;
 };

@@ -23,7 +23,8 @@ struct RunState {
   explicit RunState(Dim batch) : lengths(batch) {}
 
   Lengths lengths;
-  bool train = false;  // what the dynamic train flag is
+  bool train = false;     // what the dynamic train flag is
+  std::int64_t step = 0;  // training steps before this run
   std::uint64_t seed = 0;
   std::int64_t loop_frames = Limits{}.loop_frames;
   std::string scope;                                     // path of the calls around the operation

@@ -24,6 +24,7 @@ EagerOptions eager_options(const EagerFlags& flags, const Limits& limits) {
   o.json = flags.json;
   o.grad = flags.grad;
   o.train = flags.train;
+  o.step = flags.step;
   if (flags.threads > 0) o.threads = flags.threads;
   o.loop_frames = limits.loop_frames;
   return o;

@@ -190,6 +190,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   app.add_flag("--grad", e.grad, "gradients of the losses for every parameter")->group(run);
   auto* train_flag = app.add_flag("--train", e.train, "the dynamic train flag is on")->group(run);
   app.add_flag("--eval", eval, "the dynamic train flag is off (the default)")->group(run)->excludes(train_flag);
+  app.add_option("--step", e.step, "training steps before this one (default 0)")->check(CLI::NonNegativeNumber)->group(run);
   app.add_option("--device", e.device, "cpu or cuda[:N]")->group(run);
   app.add_option("--threads", e.threads, "threads of the tensor library")->group(run);
 

@@ -32,6 +32,7 @@ struct EagerFlags {
   bool json = false;
   bool grad = false;
   bool train = false;
+  std::int64_t step = 0;
   int threads = 0;                      // 0: libtorch's choice
   std::string device = "cpu";
 };

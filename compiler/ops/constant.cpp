@@ -52,10 +52,6 @@ void make_constant(OpCall& call, Value value, std::vector<Dim> dims, DType dtype
   call.output({std::move(dims), dtype, sparse_dim});
 }
 
-void require_lengths(OpCall& call, std::size_t dims_arg) {
-  for (Dim d : call.dims_arg(dims_arg)) call.require_length(d, dims_arg);
-}
-
 void infer_constant(OpCall& call) {
   const Value& value = call.arg(0);
   std::vector<Dim> dims = call.dims_arg(1);

@@ -46,6 +46,7 @@ std::span<const OpDef> extent_ops();
 std::span<const OpDef> reshape_ops();
 std::span<const OpDef> dim_ops();
 std::span<const OpDef> training_ops();
+std::span<const OpDef> random_ops();
 std::span<const OpDef> recurrent_ops();
 std::span<const OpDef> history_ops();
 std::span<const OpDef> search_ops();

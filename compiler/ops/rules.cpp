@@ -233,4 +233,8 @@ DType joined_dtype(OpCall& call, std::initializer_list<std::size_t> args, Operat
   return dtype;
 }
 
+void require_lengths(OpCall& call, std::size_t dims_arg) {
+  for (Dim d : call.dims_arg(dims_arg)) call.require_length(d, dims_arg);
+}
+
 }  // namespace rcn

@@ -56,4 +56,7 @@ bool is_static(const Value& value);
 DType joined_dtype(OpCall& call, std::initializer_list<std::size_t> args, Operation operation);
 void require_fits(OpCall& call, std::size_t arg, DType dtype);
 
+// All dims of the argument, a list of dims, have a length.
+void require_lengths(OpCall& call, std::size_t dims_arg);
+
 }  // namespace rcn

@@ -24,7 +24,25 @@ std::vector<Tensor> dropout(KernelCall& call) {
   return {call.result({x.value * aligned({scale, axes}, x.axes), x.axes})};
 }
 
-const KernelEntry kTable[] = {{"dropout", dropout}};
+std::vector<Tensor> random(KernelCall& call) {
+  const std::string& distribution = call.node.str("distribution");
+  const Axes& dims = call.node.outputs[0].dims;
+  Random random = call.run.random_for("random");
+  double (Random::*draw)() = distribution == "uniform"  ? &Random::uniform
+                             : distribution == "normal" ? &Random::normal
+                                                        : &Random::truncated_normal;
+  at::Tensor noise = at::empty(call.lengths.shape(dims), at::TensorOptions(at::kFloat));
+  float* data = noise.data_ptr<float>();
+  for (std::int64_t i = 0; i < noise.numel(); ++i) data[i] = static_cast<float>((random.*draw)());
+  if (distribution == "uniform") noise.clamp_max_(1.0F - 0x1p-24F);  // what was rounded to 1
+  return {call.result({noise, dims})};
+}
+
+std::vector<Tensor> global_train_step(KernelCall& call) {
+  return {call.result({at::scalar_tensor(call.run.step, at::kLong), {}})};
+}
+
+const KernelEntry kTable[] = {{"dropout", dropout}, {"random", random}, {"global_train_step", global_train_step}};
 
 }  // namespace
 
