@@ -14,14 +14,6 @@ namespace {
 
 using Kind = Initializer::Kind;
 
-template <class... Names>
-void require_one_of(OpCall& call, std::size_t i, Names... names) {
-  std::vector<std::string> known{names...};
-  if (std::find(known.begin(), known.end(), call.arg(i).str()) == known.end())
-    call.fail_at(call.arg_span(i), Diag::op_argument_value,
-                 {op_text(call.info()), std::string(call.info().params[i].name), "one of " + quoted_list(known), "`" + call.arg(i).str() + "`"});
-}
-
 void scaling(OpCall& call, double scale, std::string mode, std::string distribution) {
   call.static_result(Initializer{Kind::variance_scaling, scale, 0, std::move(mode), std::move(distribution)});
 }
@@ -33,8 +25,8 @@ void infer_he_uniform(OpCall& call) { scaling(call, 2, "fan_in", "uniform"); }
 void infer_variance_scaling(OpCall& call) {
   if (!(call.arg(0).as_double() > 0))
     call.fail_at(call.arg_span(0), Diag::op_argument_value, {op_text(call.info()), "scale", "above 0", to_text(call.arg(0))});
-  require_one_of(call, 1, "fan_in", "fan_out", "fan_avg");
-  require_one_of(call, 2, "uniform", "truncated_normal", "untruncated_normal");
+  require_one_of(call, 1, {"fan_in", "fan_out", "fan_avg"});
+  require_one_of(call, 2, {"uniform", "truncated_normal", "untruncated_normal"});
   scaling(call, call.arg(0).as_double(), call.arg(1).str(), call.arg(2).str());
 }
 

@@ -74,6 +74,12 @@ LayerRef Lowering::with_dims(std::size_t i, const std::vector<Dim>& dims) {
 }
 std::vector<Dim> Lowering::absent(std::size_t i, const std::vector<Dim>& dims) const { return without(raw(i).missing, dims); }
 
+Lowering::Source Lowering::source(std::size_t i, const std::vector<Dim>& dims) {
+  Source source{with_dims(i, dims), type(i), absent(i, dims)};
+  source.type.dims = without(source.type.dims, source.missing);
+  return source;
+}
+
 namespace {
 
 Bounds bounds_of(const Operand& operand) {
@@ -144,6 +150,13 @@ void Lowering::result(LayerRef layer, std::vector<Dim> missing) {
   tensor->wild_padding = wild && dynamic && is_float(tensor->type.dtype);
   tensor->bounds = bounds_;
   results_.push_back(std::move(tensor));
+}
+
+void Lowering::result_of(const Source& source, std::string cls, OptionDict options) {
+  options.insert(options.begin(), {"from", source.layer});
+  TensorType type = node_.outputs.at(results_.size());
+  type.dims = without(type.dims, source.missing);
+  result(layer(std::move(cls), std::move(options), std::move(type)), source.missing);
 }
 
 LayerRef Lowering::eval(const std::vector<LayerRef>& from, std::string text, TensorType type, std::string_view suffix, bool broadcast) {

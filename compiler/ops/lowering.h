@@ -60,6 +60,13 @@ class Lowering {
   LayerRef with_dims(std::size_t i, const std::vector<Dim>& dims);
   // The dims that with_dims() leaves out of the layer.
   std::vector<Dim> absent(std::size_t i, const std::vector<Dim>& dims) const;
+  // Both at once: the layer with at least these dims, what it has, and what it lacks.
+  struct Source {
+    LayerRef layer;
+    TensorType type;
+    std::vector<Dim> missing;
+  };
+  Source source(std::size_t i, const std::vector<Dim>& dims);
   bool sparse(std::size_t i) const { return is_tensor(i) && type(i).sparse_dim; }
 
   // The dims of input `i` that a sum over `axes` must see in its layer: the axes, what their lengths depend on, and the
@@ -82,6 +89,8 @@ class Lowering {
   LayerRef layer(std::string cls, OptionDict options, TensorType type, std::string_view suffix = {});
   // The node's next output.
   void result(LayerRef layer, std::vector<Dim> missing = {});
+  // The same, one layer from a source; what the source lacks the result lacks too.
+  void result_of(const Source& source, std::string cls, OptionDict options);
   // Whether the padding of the result may hold inf or nan; else it is as the inputs'.
   void padding(bool wild) { wild_ = wild; }
   // Bounds of the results; else nothing is known of them.

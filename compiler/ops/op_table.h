@@ -42,6 +42,7 @@ std::span<const OpDef> product_ops();
 std::span<const OpDef> normalize_ops();
 std::span<const OpDef> join_ops();
 std::span<const OpDef> index_ops();
+std::span<const OpDef> order_ops();
 std::span<const OpDef> extent_ops();
 std::span<const OpDef> reshape_ops();
 std::span<const OpDef> dim_ops();

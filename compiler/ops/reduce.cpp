@@ -7,28 +7,14 @@
 #include <cmath>
 #include <limits>
 
-#include "compiler/base/suggest.h"
-
 namespace rcn {
 
 namespace {
 
-constexpr std::string_view kModes[] = {"sum", "max", "min", "mean", "argmax", "argmin", "logsumexp", "any", "all"};
-
-std::string known_mode(OpCall& call, std::size_t i) {
-  const std::string& mode = call.arg(i).str();
-  if (std::find(std::begin(kModes), std::end(kModes), mode) != std::end(kModes)) return mode;
-  std::vector<std::string> names(std::begin(kModes), std::end(kModes));
-  auto report = call.context().diagnostics.report(
-      Diag::op_argument_value, call.arg_span(i),
-      {op_text(call.info()), "mode", "one of " + quoted_list(names), "`" + mode + "`"});
-  if (auto near = nearest_names(mode, names); !near.empty()) report.help(Diag::help_did_you_mean, {quoted_list(near)});
-  throw EvalError{};
-}
-
 void infer_reduce(OpCall& call) {
   const TensorType& type = single_type(call, 0);
-  std::string mode = known_mode(call, 1);
+  require_one_of(call, 1, {"sum", "max", "min", "mean", "argmax", "argmin", "logsumexp", "any", "all"});
+  const std::string& mode = call.arg(1).str();
   std::vector<Dim> axes = call.dims_arg(2);
   for (Dim axis : axes) call.require_dim(0, axis, 2);
   bool position = mode == "argmax" || mode == "argmin";
@@ -55,15 +41,9 @@ Operand neutral(std::string_view mode, DType dtype) {
   if (mode == "any") return false;
   if (mode == "all") return true;
   bool low = mode == "max" || mode == "argmax" || mode == "logsumexp", high = mode == "min" || mode == "argmin";
-  if (is_float(dtype)) {
-    double limit = dtype == DType::float16 ? 65504.0 : dtype == DType::float32 ? static_cast<double>(std::numeric_limits<float>::max())
-                                                                                : std::numeric_limits<double>::max();
-    return low ? -limit : high ? limit : 0.0;
-  }
-  static constexpr std::int64_t kMin[] = {0, 0, -128, -32768, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int64_t>::min()};
-  static constexpr std::int64_t kMax[] = {1, 255, 127, 32767, std::numeric_limits<std::int32_t>::max(), std::numeric_limits<std::int64_t>::max()};
-  std::size_t t = static_cast<std::size_t>(dtype);
-  return low ? kMin[t] : high ? kMax[t] : std::int64_t{0};
+  if (low) return least_number(dtype);
+  if (high) return greatest_number(dtype);
+  return is_float(dtype) ? Operand(0.0) : Operand(std::int64_t{0});
 }
 
 // Over dynamic axes there may be nothing to reduce: then a sum or mean is 0, and the greatest or smallest is `neutral`.

@@ -42,10 +42,8 @@ void infer_merge_dims(OpCall& call) {
 }
 
 void lower_merge_dims(Lowering& l) {
-  std::vector<Dim> axes = l.node().dims("axes"), missing = l.absent(0, axes);
-  TensorType type = l.out();
-  type.dims = without(type.dims, missing);
-  l.result(l.layer("merge_dims", {{"from", l.with_dims(0, axes)}, {"axes", dims_option(axes)}, {"keep_order", true}, {"out_dim", l.node().dim("out_dim")}}, type), missing);
+  std::vector<Dim> axes = l.node().dims("axes");
+  l.result_of(l.source(0, axes), "merge_dims", {{"axes", dims_option(axes)}, {"keep_order", true}, {"out_dim", l.node().dim("out_dim")}});
 }
 
 // ---- split_dims
@@ -121,16 +119,12 @@ void lower_split_dims(Lowering& l) {
   bool pad = l.node().boolean("pad_to_multiples");
   std::vector<Dim> needed{axis};
   if (pad) needed = united(needed, l.lengths().length_dims(axis));
-  LayerRef source = l.with_dims(0, needed);
-  std::vector<Dim> missing = l.absent(0, needed);
-  TensorType in = l.type(0), type = l.out();
-  in.dims = without(in.dims, missing);
-  type.dims = without(type.dims, missing);
+  Lowering::Source source = l.source(0, needed);
   Operand value = OpCall::to_operand(l.node().attr("pad_value"));
-  if (pad && axis->dynamic()) source = l.masked(source, in, axis, value);
+  if (pad && axis->dynamic()) source.layer = l.masked(source.layer, source.type, axis, value);
   bool fill = pad || axis->dynamic();  // of a dynamic axis RETURNN does not split lengths that divide otherwise
-  l.result(l.layer("split_dims", {{"from", source}, {"axis", axis}, {"dims", dims_option(l.node().dims("dims"))}, {"pad_to_multiples", fill},
-                                  {"pad_value", number_option(value, type.dtype)}}, type), missing);
+  l.result_of(source, "split_dims", {{"axis", axis}, {"dims", dims_option(l.node().dims("dims"))}, {"pad_to_multiples", fill},
+                                     {"pad_value", number_option(value, l.out().dtype)}});
 }
 
 // ---- expand_dims, squeeze

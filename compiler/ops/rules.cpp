@@ -155,6 +155,23 @@ void require_sparse(OpCall& call, std::size_t arg, Dim over) {
   throw EvalError{};
 }
 
+void require_one_of(OpCall& call, std::size_t arg, std::initializer_list<std::string_view> texts) {
+  const std::string& given = call.arg(arg).str();
+  if (std::find(texts.begin(), texts.end(), given) != texts.end()) return;
+  std::vector<std::string> names(texts.begin(), texts.end());
+  auto report = call.context().diagnostics.report(
+      Diag::op_argument_value, call.arg_span(arg),
+      {op_text(call.info()), std::string(call.info().params[arg].name), "one of " + quoted_list(names), "`" + given + "`"});
+  if (auto near = nearest_names(given, names); !near.empty()) report.help(Diag::help_did_you_mean, {quoted_list(near)});
+  throw EvalError{};
+}
+
+void require_at_least(OpCall& call, std::size_t arg, std::int64_t least) {
+  if (call.arg(arg).is<std::int64_t>() && call.arg(arg).get<std::int64_t>() < least)
+    call.fail_at(call.arg_span(arg), Diag::op_argument_value,
+                 {op_text(call.info()), std::string(call.info().params[arg].name), "at least " + std::to_string(least), to_text(call.arg(arg))});
+}
+
 void require_exact_dims(OpCall& call, std::size_t arg, const std::vector<Dim>& dims) {
   const std::vector<Dim>& has = call.type(arg).dims;
   if (has.size() == dims.size() && without(dims, has).empty()) return;
@@ -172,21 +189,39 @@ Dim static_out_dim(OpCall& call, std::size_t i, std::string name, DimKind kind, 
 
 bool is_static(const Value& value) { return !value.is_tensor(); }
 
+namespace {
+
+constexpr std::int64_t kMin[] = {0, 0, -128, -32768, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int64_t>::min()};
+constexpr std::int64_t kMax[] = {1, 255, 127, 32767, std::numeric_limits<std::int32_t>::max(), std::numeric_limits<std::int64_t>::max()};
+
+double most(DType dtype) {
+  return dtype == DType::float16   ? 65504.0
+         : dtype == DType::float32 ? static_cast<double>(std::numeric_limits<float>::max())
+                                   : std::numeric_limits<double>::max();
+}
+
+}  // namespace
+
+Operand least_number(DType dtype) {
+  if (is_float(dtype)) return -most(dtype);
+  return kMin[static_cast<std::size_t>(dtype)];
+}
+
+Operand greatest_number(DType dtype) {
+  if (is_float(dtype)) return most(dtype);
+  return kMax[static_cast<std::size_t>(dtype)];
+}
+
 void require_fits(OpCall& call, std::size_t arg, DType dtype) {
   const Value& value = call.arg(arg);
+  auto fail = [&] { call.fail_at(call.arg_span(arg), Diag::dtype_range, {to_text(value), std::string(to_string(dtype))}); };
   if (is_float(dtype) && value.is_number()) {  // infinite ones are meant
     double x = std::fabs(value.as_double());
-    double most = dtype == DType::float16 ? 65504.0 : dtype == DType::float32 ? static_cast<double>(std::numeric_limits<float>::max()) : x;
-    if (x > most && x <= std::numeric_limits<double>::max())
-      call.fail_at(call.arg_span(arg), Diag::dtype_range, {to_text(value), std::string(to_string(dtype))});
+    if (x > most(dtype) && x <= std::numeric_limits<double>::max()) fail();
   }
   if (!value.is<std::int64_t>() || !is_int(dtype)) return;
-  static constexpr std::int64_t kMin[] = {0, 0, -128, -32768, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int64_t>::min()};
-  static constexpr std::int64_t kMax[] = {1, 255, 127, 32767, std::numeric_limits<std::int32_t>::max(), std::numeric_limits<std::int64_t>::max()};
   std::int64_t n = value.get<std::int64_t>();
-  std::size_t t = static_cast<std::size_t>(dtype);
-  if (n < kMin[t] || n > kMax[t])
-    call.fail_at(call.arg_span(arg), Diag::dtype_range, {std::to_string(n), std::string(to_string(dtype))});
+  if (n < std::get<std::int64_t>(least_number(dtype)) || n > std::get<std::int64_t>(greatest_number(dtype))) fail();
 }
 
 DType joined_dtype(OpCall& call, std::initializer_list<std::size_t> args, Operation operation) {

@@ -43,6 +43,8 @@ const TensorType& axis_type(OpCall& call, std::size_t arg, std::size_t axis_arg)
 enum class Wanted { floats, ints, bools, numbers };
 void require_dtype(OpCall& call, std::size_t arg, Wanted wanted);
 void require_sparse(OpCall& call, std::size_t arg, Dim over);
+void require_one_of(OpCall& call, std::size_t arg, std::initializer_list<std::string_view> texts);
+void require_at_least(OpCall& call, std::size_t arg, std::int64_t least);
 void require_exact_dims(OpCall& call, std::size_t arg, const std::vector<Dim>& dims);
 
 // A fresh static dim, or the one that parameter `i` names, whose size must be this.
@@ -54,6 +56,8 @@ enum class Operation { arithmetic, comparison, selection };
 bool is_static(const Value& value);
 // The dtype in which the arguments meet; numbers take that of the tensors. At least one is a tensor.
 DType joined_dtype(OpCall& call, std::initializer_list<std::size_t> args, Operation operation);
+Operand least_number(DType dtype);
+Operand greatest_number(DType dtype);
 void require_fits(OpCall& call, std::size_t arg, DType dtype);
 
 // All dims of the argument, a list of dims, have a length.

@@ -1,5 +1,5 @@
 // Operations that pick entries along an axis, for each sequence by its own length: gather, boolean_mask, slice,
-// pad, concat.
+// pad, resize, concat.
 #include <algorithm>
 #include <cstdlib>
 
@@ -148,6 +148,51 @@ std::vector<Tensor> pad(KernelCall& call) {
   return {call.result({padded, axes})};
 }
 
+at::Tensor cubic_near(const at::Tensor& x) { return (1.25 * x - 2.25) * x * x + 1.0; }
+at::Tensor cubic_far(const at::Tensor& x) { return ((-0.75 * x + 3.75) * x - 6.0) * x + 3.0; }
+
+std::vector<Tensor> resize(KernelCall& call) {
+  Dim axis = call.node.dim("axis"), out_dim = call.node.dim("out_dim");
+  const Named& x = call.tensor(0);
+  const std::string& kind = call.node.str("kind");
+  Named lengths = call.lengths.seen_from(x.axes, axis);
+  at::ScalarType dtype = x.value.scalar_type();
+  const auto* whole = std::get_if<std::int64_t>(&call.node.inputs[1]);
+  if (!whole && !call.lengths.has(out_dim)) {
+    bool ints = call.is_tensor(1) && !at::isFloatingType(call.tensor(1).value.scalar_type());
+    at::Tensor factor = call.operand(1, {}, ints ? at::kLong : at::kFloat);
+    call.define_length(out_dim, {ints ? lengths.value * factor : (lengths.value.to(at::kFloat) * factor).ceil(), lengths.axes});
+  }
+  Axes axes = lengths.axes;
+  axes.push_back(out_dim);
+  at::Tensor frame = at::arange(call.lengths.extent(out_dim), at::TensorOptions(at::kLong)), length = lengths.value.unsqueeze(-1);
+  at::Tensor place = whole ? frame : frame * length;
+  at::Tensor steps = whole ? at::scalar_tensor(*whole, at::kLong) : call.lengths.over(out_dim, lengths.axes).unsqueeze(-1).clamp_min(1);
+  at::Tensor before = at::div(place, steps, "floor");
+  auto frames = [&](std::int64_t offset) {
+    at::Tensor position = (before + offset).minimum(length - 1).clamp_min(0);
+    return picked(call, x, axis, {position.expand(call.lengths.shape(axes)), axes}, {out_dim});
+  };
+  Named y = frames(0);
+  if (kind == "nn") return {call.result(y)};
+  auto over_frames = [&](const at::Tensor& t) { return aligned({t.expand(call.lengths.shape(axes)), axes}, y.axes); };
+  if (kind == "fill") {
+    const Value& fill = call.node.attr("fill_value");
+    at::Scalar value = fill.is<std::int64_t>() ? at::Scalar(fill.get<std::int64_t>()) : at::Scalar(fill.as_double());
+    y.value = y.value.masked_fill(over_frames(frame.remainder(*whole).ne(0)), value);
+    return {call.result(y)};
+  }
+  at::Tensor rest = over_frames((place.remainder(steps).to(dtype) / steps.to(dtype)));
+  if (kind == "linear") {
+    y.value = y.value + (aligned(frames(1), y.axes) - y.value) * rest;
+  } else {
+    at::Tensor w = (rest * 1024.0).round() / 1024.0;
+    y.value = aligned(frames(-1), y.axes) * cubic_far(1.0 + w) + y.value * cubic_near(w) +
+              aligned(frames(1), y.axes) * cubic_near(1.0 - w) + aligned(frames(2), y.axes) * cubic_far(2.0 - w);
+  }
+  return {call.result(y)};
+}
+
 std::vector<Tensor> concat(KernelCall& call) {
   Axes parts = call.node.dims("axes");
   Dim out_dim = call.node.dim("out_dim");
@@ -194,7 +239,7 @@ std::vector<Tensor> concat(KernelCall& call) {
   return {call.result({value, axes})};
 }
 
-const KernelEntry kTable[] = {{"gather", gather}, {"boolean_mask", boolean_mask}, {"slice", slice}, {"pad", pad}, {"concat", concat}};
+const KernelEntry kTable[] = {{"gather", gather}, {"boolean_mask", boolean_mask}, {"slice", slice}, {"pad", pad}, {"resize", resize}, {"concat", concat}};
 
 }  // namespace
 

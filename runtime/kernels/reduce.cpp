@@ -4,13 +4,11 @@
 #include <limits>
 #include <stdexcept>
 
+#include "runtime/kernels/extremes.h"
 #include "runtime/kernels/families.h"
 
 namespace rcn {
 
-namespace {
-
-// Lowest and highest finite value, as RETURNN fills the padding for max and min.
 at::Scalar extreme(at::ScalarType dtype, bool lowest) {
   switch (dtype) {
     case at::kByte: return lowest ? 0 : 255;
@@ -22,6 +20,8 @@ at::Scalar extreme(at::ScalarType dtype, bool lowest) {
     default: return lowest ? std::numeric_limits<double>::lowest() : std::numeric_limits<double>::max();
   }
 }
+
+namespace {
 
 // The dims whose padding a reduction over `axes` would mix into valid results: the dynamic ones among them, and those
 // that are kept but whose lengths differ along them (over batch, frames that some sequences do not have).

@@ -17,6 +17,7 @@ Comment lines at the top of a case say more:
   # args: -D rate=0.0          further arguments of rcnc for both backends
   # train                      compare with the train flag on as well
   # batch-major             no run with permuted axes: RETURNN wants the batch first (scores of a choice)
+  # lengths: DIM N N N          these in place of random ones, one for each sequence of the batch
   # batch-mates                outputs mix sequences on purpose: no `alone` runs for those named behind it
 """
 
@@ -53,8 +54,11 @@ class Case:
         self.train = "train" in head
         self.batch_major = "batch-major" in head
         self.batch_mates = {name for line in head if line.startswith("batch-mates:") for name in line.split(":")[1].split()}
-        self.ranges = {}
+        self.ranges, self.lengths = {}, {}
         for line in head:
+            if line.startswith("lengths:"):
+                name, *values = line.split(":")[1].split()
+                self.lengths[name] = numpy.array([int(value) for value in values])
             if line.startswith("range:"):
                 name, low, high = line.split(":")[1].split()
                 self.ranges[name] = (int(low), int(high))
@@ -93,7 +97,7 @@ class Runner:
         with Network(text) as network:
             externs = network.externs()
             params = random_parameters(network.params(), seed=3)
-            inputs = random_inputs(externs, seed=7, ranges=case.ranges)
+            inputs = random_inputs(externs, seed=7, lengths=case.lengths, ranges=case.ranges)
             network.set_params(params)
 
             def both(values, model=case.path, grads=True, train=False):

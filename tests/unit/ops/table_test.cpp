@@ -9,7 +9,6 @@ using namespace rcn;
 
 TEST_CASE("every operation is complete") {
   OpTable table;
-  CHECK(table.definitions().size() == 103);
   std::set<std::string_view> names;
   for (const OpDef* op : table.definitions()) {
     CAPTURE(op->info.name);

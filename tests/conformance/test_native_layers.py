@@ -1,0 +1,95 @@
+"""Operations that give each sequence what it gets alone, against the layers of RETURNN that do not.
+
+For one sequence alone, the operation and the layer agree. In a batch of sequences of different lengths the operation
+still gives that, and the layer something else where it is said to leak: so the guard of the operation is needed.
+"""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import numpy
+
+from inputs import poisoned, random_inputs, random_parameters, single
+from referee import Network
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+RCNC = pathlib.Path(os.environ.get("RCNC", ROOT / "build" / "rcnc")).resolve()
+
+MODEL = """\
+import nn
+dim time: spatial
+dim input: feature = 4
+dim model: feature = 6
+extern data: float32[batch, time, input]
+network {{
+{members}
+    fn main() {{
+        output x = data * 1.0
+        y = {call}
+        output ours = y[0] if isinstance(y, tuple) else y
+    }}
+}}
+"""
+
+# name: members of the network, the call, the layer, whether it leaks
+CASES = {
+    "cumsum_reverse": ("", "nn.cumsum(data, axis=time, reverse=true)", {"class": "cumsum", "axis": "time", "reverse": True}, True),
+    **{
+        f"resize_{kind}_{factor}": (
+            "",
+            f'nn.resize(data, axis=time, factor={factor}, kind="{kind}")',
+            {"class": "resize", "axis": "time", "factor": factor, "kind": kind},
+            leaks,
+        )
+        for kind, factor, leaks in [
+            ("nn", 2, False), ("nn", 0.55, True), ("linear", 3, True), ("linear", 0.6, True), ("cubic", 2, True), ("cubic", 1.6, True),
+        ]
+    },
+}
+
+
+def frames(output, index, length=None):
+    """Sequence `index`: the valid frames, with the dynamic axis first and the others by size."""
+    dims, values = output["dims"], numpy.asarray(output["values"])[index]
+    order = sorted(range(1, len(dims)), key=lambda a: (dims[a] not in output["lengths"], values.shape[a - 1]))
+    values = numpy.transpose(values, [a - 1 for a in order])
+    dynamic = [dim for dim in dims if dim in output["lengths"]]
+    return values[: int(numpy.asarray(output["lengths"][dynamic[0]]).reshape(-1)[index])] if dynamic else values
+
+
+class NativeLayers(unittest.TestCase):
+    def check(self, members, call, layer, leaks):
+        with tempfile.TemporaryDirectory() as folder:
+            model = pathlib.Path(folder, "model.rcn")
+            model.write_text(MODEL.format(members=members, call=call), encoding="utf-8")
+            done = subprocess.run([RCNC, model], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        names = {"time": "time_dim", "input": "input_dim", "model": "model_dim"}
+        options = {"from": "x", **layer, "is_output_layer": True}
+        text = ", ".join(f'"{key}": {names.get(value, repr(value)) if isinstance(value, str) else str(value)}' for key, value in options.items())
+        with Network(f'{done.stdout}\nnetwork["native"] = {{{text}}}\n') as network:
+            externs = network.externs()
+            network.set_params(random_parameters(network.params(), seed=3))
+            inputs = poisoned(random_inputs(externs, seed=7, lengths={"time": numpy.array([7, 4, 2])}), externs)
+            together = network.run(inputs, want_grads=False)["outputs"]
+            leaked = False
+            for i in range(3):
+                alone = network.run(single(inputs, externs, i), want_grads=False)["outputs"]
+                expected = frames(alone["native"], 0)
+                for ours in (frames(alone["ours"], 0), frames(together["ours"], i)):
+                    numpy.testing.assert_allclose(ours, expected, rtol=1e-5, atol=1e-6)
+                theirs = frames(together["native"], i)
+                leaked = leaked or theirs.shape != expected.shape or not numpy.allclose(theirs, expected, rtol=1e-3, atol=1e-4)
+        self.assertEqual(leaked, leaks)
+
+    def test_layers(self):
+        for name, case in CASES.items():
+            with self.subTest(name):
+                self.check(*case)
+
+
+if __name__ == "__main__":
+    unittest.main()
