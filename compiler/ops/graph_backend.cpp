@@ -163,7 +163,10 @@ std::vector<Tensor> GraphBackend::apply(const OpNode& given) {
     for (auto& [key, value] : node.attrs) replace_dim(value, d.dim, d.computed);
   }
   Lowering lowering(*this, node);
-  def->lower(lowering);
+  {
+    DimTable::Outside of_its_own(context_.dims);  // dims that only the lowering needs: evaluation on types does not make them
+    def->lower(lowering);
+  }
   if (lowering.results_.size() != given.outputs.size())
     throw std::logic_error("lowering of `" + std::string(given.op->name) + "` gave another number of results");
   for (const Tensor& tensor : lowering.results_) carries(graph_tensor(tensor).layer, graph_tensor(tensor).layer_type);

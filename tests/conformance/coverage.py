@@ -26,9 +26,10 @@ ELSEWHERE = {
 }
 
 
-def declarations(text):
-    """Public functions and modules of a library file."""
-    return re.findall(r"(?m)^(?:fn|module) ([A-Za-z]\w*)\(", text)
+def declarations(path):
+    """Public functions and modules of a library file: `nn.Linear`."""
+    module = path.parent.name
+    return [f"{module}.{name}" for name in re.findall(r"(?m)^(?:fn|module) ([A-Za-z]\w*)\(", path.read_text(encoding="utf-8"))]
 
 
 def main():
@@ -37,11 +38,13 @@ def main():
     rcnc = parser.parse_args().rcnc
     operations = subprocess.run([rcnc, "--print-operations"], capture_output=True, text=True, check=True).stdout.split()
     cases = "\n".join(p.read_text(encoding="utf-8") for p in sorted((HERE / "cases").glob("*.rcn")))
-    library = "\n".join(p.read_text(encoding="utf-8") for p in sorted((ROOT / "stdlib").rglob("*.rcn")))
+    files = sorted((ROOT / "stdlib").rglob("*.rcn"))
+    library = "\n".join(p.read_text(encoding="utf-8") for p in files)
+    declared = [name for path in files for name in declarations(path)]
     missing = []
-    for name in declarations(library):
-        if not re.search(rf"\bnn\.{name}\b", cases + library):
-            missing.append(f"library: nn.{name}")
+    for name in declared:
+        if not re.search(rf"\b{re.escape(name)}\b", cases + library):
+            missing.append(f"library: {name}")
     for name in operations:
         if any(name.startswith(prefix) for prefix in ELSEWHERE):
             continue
@@ -50,7 +53,7 @@ def main():
             missing.append(f"operation: {name}")
     for line in missing:
         print(f"no conformance case uses {line}")
-    total = len(operations) + len(declarations(library))
+    total = len(operations) + len(declared)
     print(f"{total - len(missing)} passed, {len(missing)} failed")
     return 1 if missing else 0
 

@@ -69,9 +69,10 @@ class TfNetwork:
             self.variables = _variables(self.network)
             self.update_ops = self.network.get_post_control_dependencies()
             self._gradients = None
+            step = self.network.global_train_step_var  # in no collection of TensorFlow's
             self.operations = len(self.graph.get_operations())  # those of the network; gradients come later
             self.session = make_session(self.graph)
-            self.session.run(tf.compat.v1.global_variables_initializer())
+            self.session.run([tf.compat.v1.global_variables_initializer(), step.initializer])
 
     def gradients(self):
         """variable name -> gradient of the objective; zeros where it does not depend on the parameter."""
