@@ -12,5 +12,7 @@ bool contains(const std::vector<Dim>& dims, Dim d);
 std::vector<Dim> without(std::vector<Dim> dims, const std::vector<Dim>& gone);
 // `a`, then what `b` has more.
 std::vector<Dim> united(std::vector<Dim> a, const std::vector<Dim>& b);
+// With `by` in the place of `axis`.
+std::vector<Dim> with_replaced(const std::vector<Dim>& dims, Dim axis, const std::vector<Dim>& by);
 
 }  // namespace rcn
