@@ -24,4 +24,16 @@ bool same_dims(std::vector<Dim> a, std::vector<Dim> b) {
   return a == b;
 }
 
+std::vector<Dim> with_replaced(const std::vector<Dim>& dims, Dim axis, const std::vector<Dim>& by) {
+  std::vector<Dim> result;
+  for (Dim d : dims) {
+    if (d == axis) {
+      result.insert(result.end(), by.begin(), by.end());
+    } else {
+      result.push_back(d);
+    }
+  }
+  return result;
+}
+
 }  // namespace rcn

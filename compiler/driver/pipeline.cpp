@@ -9,6 +9,7 @@
 #include "compiler/driver/log.h"
 #include "compiler/driver/stdlib_index.h"
 #include "compiler/emit/source_map.h"
+#include "compiler/graph/pack.h"
 #include "compiler/graph/passes.h"
 #include "compiler/ops/graph_backend.h"
 #include "compiler/sema/check.h"
@@ -121,6 +122,8 @@ Compiled compile(Session& session) {
   }
   {
     StageTimer timer(session, "graph passes");
+    pack_results(graph, session.context.dims, session.diagnostics);
+    if (session.failed()) return {};
     layers = drop_dead(graph);
     verify_or_throw(graph, layers, "drop_dead");
     assign_names(layers, graph.entries);

@@ -15,6 +15,13 @@ std::optional<std::size_t> levels_out(const Region* inner, const Region* outer) 
   return std::nullopt;
 }
 
+bool only_output(const Region& region) {
+  auto is_loop = [](const Region& r) { return r.owner && r.owner->cls == "rec"; };
+  for (const Region* around = region.parent; around; around = around->parent)
+    if (is_loop(*around)) return true;
+  return is_loop(region) && region.parent->parent;
+}
+
 const Layer* seen_in(const Region* region, const Layer* layer) {
   while (layer && layer->region != region) layer = layer->region->owner;
   return layer;

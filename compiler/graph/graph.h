@@ -42,7 +42,7 @@ struct Region {
 // The value that a layer option stands for lies in `options`; "class" is `cls`. References to other layers are
 // LayerRef options (anywhere, also nested).
 struct Layer {
-  std::uint32_t id = 0;          // position in Graph::layers: program order
+  std::uint32_t id = 0;          // its place in program order
   std::string cls;               // RETURNN layer class; empty for what is not emitted
   OptionDict options;            // "from" among them
   TensorType type;               // of its main output
@@ -62,7 +62,7 @@ struct Layer {
 };
 
 struct Graph {
-  // Stable addresses, program order: a layer stands behind all that it reads, but for values of the step before. Those
+  // Stable addresses. By their ids a layer stands behind all that it reads, but for values of the step before, and those
   // of a region stand before its owner.
   std::deque<Layer> layers;
   std::deque<NameScope> scopes;
@@ -82,6 +82,9 @@ struct Graph {
 
 // How many dicts `outer` lies around `inner`: 0 for itself; nothing where it does not enclose it.
 std::optional<std::size_t> levels_out(const Region* inner, const Region* outer);
+
+// Whether RETURNN finds nothing but the `output` of the dict: in a loop, and of a loop that is not in the network's own dict.
+bool only_output(const Region& region);
 
 // `layer`, or the layer of `region` that has it inside; null where there is none.
 const Layer* seen_in(const Region* region, const Layer* layer);

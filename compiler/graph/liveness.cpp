@@ -7,6 +7,8 @@ namespace rcn {
 
 namespace {
 
+bool before(const Layer* a, const Layer* b) { return a->id < b->id; }
+
 class Liveness {
  public:
   explicit Liveness(Graph& graph) : graph_(graph), live_(graph.layers.size(), false), fixed_(graph.regions.size()) {
@@ -28,6 +30,7 @@ class Liveness {
     result.dicts.resize(graph_.regions.size());
     for (Layer& layer : graph_.layers)
       if (live_[layer.id]) result.dicts[layer.region->id].push_back(&layer);
+    for (std::vector<Layer*>& dict : result.dicts) std::sort(dict.begin(), dict.end(), before);
     return result;
   }
 
@@ -69,7 +72,7 @@ class Liveness {
 std::vector<Layer*> LiveLayers::all() const {
   std::vector<Layer*> result;
   for (const std::vector<Layer*>& dict : dicts) result.insert(result.end(), dict.begin(), dict.end());
-  std::sort(result.begin(), result.end(), [](const Layer* a, const Layer* b) { return a->id < b->id; });
+  std::sort(result.begin(), result.end(), before);
   return result;
 }
 

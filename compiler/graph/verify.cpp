@@ -12,7 +12,9 @@ namespace {
 class Verifier {
  public:
   Verifier(const Graph& graph, const LiveLayers& layers, std::string_view pass)
-      : graph_(graph), layers_(layers), pass_(pass), live_(graph.layers.size(), false), names_(graph.regions.size()) {}
+      : graph_(graph), layers_(layers), pass_(pass), live_(graph.layers.size(), false), names_(graph.regions.size()) {
+    for (const Layer& layer : graph.layers) known_.insert(&layer);
+  }
 
   std::vector<std::string> run() {
     if (!check_places()) return std::move(faults_);
@@ -46,7 +48,7 @@ class Verifier {
   }
 
   bool in_graph(const Layer* layer) const {
-    return layer && layer->id < graph_.layers.size() && &graph_.layers[layer->id] == layer;
+    return known_.contains(layer) && layer->id < live_.size();
   }
   bool is_live(const Layer* layer) const { return in_graph(layer) && live_[layer->id]; }
   bool in_graph(const Region* region) const {
@@ -133,8 +135,7 @@ class Verifier {
       if (!levels_out(layer.region, region->parent)) return "a layer of a dict that it is not in, nor next to";
       if (!region->owner || region->owner->id >= layer.id) return "a layer of a dict that is not before it";
       if (!ref.sub.empty()) return "a part of a layer of another dict";
-      bool only_output = in_loop(region->parent, nullptr) || (is_loop(region) && region->parent->parent);
-      if (ref.kind == RefKind::value && only_output && ref.layer->name != "output")
+      if (ref.kind == RefKind::value && only_output(*region) && ref.layer->name != "output")
         return "a layer that its dict cannot hand out, as it stands in another dict";
       return namesake_fault(*ref.layer);
     }
@@ -194,6 +195,7 @@ class Verifier {
   const Graph& graph_;
   const LiveLayers& layers_;
   std::string_view pass_;
+  std::unordered_set<const Layer*> known_;
   std::vector<bool> live_;
   std::vector<std::unordered_set<std::string_view>> names_;  // by Region::id
   std::unordered_map<const Region*, std::size_t> uses_;      // in options of their owners

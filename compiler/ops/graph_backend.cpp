@@ -25,6 +25,15 @@ void GraphBackend::leave_scope() { scopes_.pop_back(); }
 // Pairs, not a dict: TensorFlow sorts the keys of dicts in options, and dims change while a network is constructed.
 OptionList dim_tags(Dim from, Dim to) { return {OptionTuple{{from, to}}}; }
 
+// The loops around from step to step of which the layer differs, seen from where it can be read.
+std::uint64_t GraphBackend::variation(const LayerRef& ref) const {
+  std::size_t open = open_of(*ref.layer);
+  auto it = varying_.find(ref.layer);
+  std::uint64_t own = it == varying_.end() ? 0 : it->second;
+  if (ref.kind == RefKind::previous) own |= bit(open);
+  return own & ((bit(open) << 1) - 1);
+}
+
 const TensorType& GraphBackend::type_of(const LayerRef& ref) const {
   if (!ref.sub.empty())
     if (auto it = sub_types_.find({ref.layer, ref.sub}); it != sub_types_.end()) return it->second;
@@ -46,7 +55,7 @@ void GraphBackend::allow_loop_axis(OptionDict& options) const {
     if (key == "allow_broadcast_all_sources") return;
     if (key != "from") continue;
     for_each_layer(option, [&](const LayerRef& ref) {
-      sources.emplace_back(&type_of(ref).dims, ref.kind == RefKind::previous || varying_.contains(ref.layer));
+      sources.emplace_back(&type_of(ref).dims, variation(ref) != 0);
       all = united(all, *sources.back().first);
     });
   }
@@ -57,10 +66,13 @@ void GraphBackend::allow_loop_axis(OptionDict& options) const {
 
 Layer& GraphBackend::add_in(std::size_t open, std::string cls, OptionDict options, TensorType type, std::string base,
                             Span span, bool as_it_is) {
-  bool varies = cls == "random" || cls == "choice";
+  std::uint64_t varies = 0;
+  if (cls == "random" || cls == "choice")
+    for (std::size_t i = 1; i <= open; ++i) varies |= open_[i].loop ? bit(i) : 0;
   for (auto& [key, option] : options) {
     if (open > 0 && !as_it_is) {
       change_parts<LayerRef>(option, [&](LayerRef& ref) {
+        if (ref.kind == RefKind::previous) ref = before_outside(ref, open);
         if (ref.kind == RefKind::value) ref = imported(ref, open);
       });
       change_parts<DimRef>(option, [&](DimRef& ref) {
@@ -68,12 +80,12 @@ Layer& GraphBackend::add_in(std::size_t open, std::string cls, OptionDict option
           if (open_[i].loop && open_[i].axis == ref.dim) ref.dim = inner_dim(open_[i]);
       });
     }
-    for_each_layer(option, [&](const LayerRef& ref) { varies = varies || ref.kind == RefKind::previous || varying_.contains(ref.layer); });
+    for_each_layer(option, [&](const LayerRef& ref) { varies |= variation(ref); });
   }
   if (varies && (cls == "combine" || cls == "compare" || cls == "eval")) allow_loop_axis(options);
   const NameScope* scope = open + 1 == open_.size() ? scopes_.back() : open_[open].region->scope;
   Layer& layer = graph_.add(std::move(cls), std::move(options), std::move(type), scope, std::move(base), span, open_[open].region);
-  if (varies) varying_.insert(&layer);
+  if (varies) varying_.emplace(&layer, varies);
   for (const auto& [key, option] : layer.options)
     for_each_layer(option, [&](const LayerRef& ref) {
       if (training_only_.contains(ref.layer)) training_only_.insert(&layer);

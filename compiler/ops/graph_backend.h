@@ -55,6 +55,7 @@ class GraphBackend final : public Backend {
     const Region* region = nullptr;
     bool loop = false;
     Dim axis = nullptr;        // of a loop
+    Dim over = nullptr;        // what the program goes over; a static dim has a dynamic one as its axis
     Dim inner = nullptr;       // what the axis is called inside of the loop: RETURNN must not take the two for one
     const Layer* index = nullptr;
     LayerRef live;             // of a loop: where its steps belong to the sequence
@@ -63,6 +64,8 @@ class GraphBackend final : public Backend {
     std::unordered_map<Dim, Carrier> carriers;
     std::unordered_map<Dim, LayerRef> lengths, longest, ranges, valid;
     std::map<std::pair<const Layer*, std::string>, LayerRef> imported;  // outer layers with the axis renamed
+    std::map<std::pair<const Layer*, std::string>, LayerRef> each_step;  // what is the same in all steps, as inner loops can read it
+    std::unordered_map<const Layer*, LayerRef> before;                  // states of the step before, as inner loops can read them
     std::vector<LayerRef> assigns;  // what must run when this dict runs
   };
   // A part where only some sequences count.
@@ -107,13 +110,19 @@ class GraphBackend final : public Backend {
   Open& open_region(bool loop);
   const Region* close_region();
   LayerRef imported(const LayerRef& ref, std::size_t open);
+  static std::uint64_t bit(std::size_t open) { return std::uint64_t{1} << open; }
+  std::uint64_t variation(const LayerRef& ref) const;
+  LayerRef before_outside(const LayerRef& ref, std::size_t open);
+  bool move_out(const Layer& layer, std::size_t open);
+  LayerRef in_each_step(const LayerRef& ref, std::size_t open);
+  LayerRef varying(const LayerRef& ref, std::size_t open, const TensorType& type, const std::string& base, Span span);
   LayerRef varying(const LayerRef& ref, const TensorType& type, const std::string& base, Span span);
   LayerRef guarded(const GraphTensor& tensor, Span span);
   LayerRef search_live(Span span);
   std::optional<Mask> live(std::size_t open, Span span);
   LayerRef guarded_value(LayerRef ref, const TensorType& type, const Operand& value, const std::string& base, Span span);
   LayerRef chosen(LayerRef mask, LayerRef ref, const TensorType& type, const Operand& value, const std::string& base, Span span);
-  bool in_loop() const;
+  std::size_t loops() const;  // how many are open
   Dim inner_dim(Open& open);
 
   // ---- dims (graph_dims.cpp): made when first asked for, then shared
@@ -142,7 +151,7 @@ class GraphBackend final : public Backend {
   std::deque<Mask> masks_;
   std::unordered_set<Dim> searched_;  // dims made by a search: once something is decided, they have its lengths
   std::map<std::pair<const Layer*, std::string>, TensorType> sub_types_;  // of further outputs
-  std::unordered_set<const Layer*> varying_;  // layers of loops that differ from step to step
+  std::unordered_map<const Layer*, std::uint64_t> varying_;  // the open dicts of loops from step to step of which a layer differs, as bits
   std::unordered_map<const Layer*, std::string> assigned_;  // `variable_assign` layers, with the parameter
   std::unordered_map<std::string, const Layer*> variables_;
   std::unordered_map<Dim, Dim>* joined_ = nullptr;  // in a branch: what the declared dims that it gives a length are made of

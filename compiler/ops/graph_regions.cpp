@@ -28,8 +28,8 @@ const Region* GraphBackend::close_region() {
   return region;
 }
 
-bool GraphBackend::in_loop() const {
-  return std::any_of(open_.begin(), open_.end(), [](const Open& open) { return open.loop; });
+std::size_t GraphBackend::loops() const {
+  return static_cast<std::size_t>(std::count_if(open_.begin(), open_.end(), [](const Open& open) { return open.loop; }));
 }
 
 // Inside of a loop over a dim, what has that dim as an axis must have another one there: when RETURNN moves layers out
@@ -43,7 +43,7 @@ Dim GraphBackend::inner_dim(Open& open) {
 }
 
 LayerRef GraphBackend::imported(const LayerRef& given, std::size_t open) {
-  LayerRef ref = given;
+  LayerRef ref = in_each_step(given, open);
   for (std::size_t i = open_of(*ref.layer) + 1; i <= open; ++i) {
     if (!open_[i].loop || !type_of(ref).has(open_[i].axis)) continue;
     std::pair<const Layer*, std::string> key{ref.layer, ref.sub};
@@ -53,7 +53,7 @@ LayerRef GraphBackend::imported(const LayerRef& given, std::size_t open) {
       Dim inner = inner_dim(open_[i]);
       type.dims = with_replaced(type.dims, open_[i].axis, {inner});
       std::string base = (ref.layer->base.empty() ? "data" : ref.layer->base) + "_" + name_of(open_[i].axis);
-      Layer& renamed = add_in(i - 1, "reinterpret_data", {{"from", ref}, {"set_dim_tags", dim_tags(open_[i].axis, inner)}}, type, base, ref.layer->span);
+      Layer& renamed = add_in(open_of(*ref.layer), "reinterpret_data", {{"from", ref}, {"set_dim_tags", dim_tags(open_[i].axis, inner)}}, type, base, ref.layer->span);
       it = open_[i].imported.emplace(key, LayerRef{&renamed, {}}).first;
     }
     ref = it->second;
@@ -61,18 +61,63 @@ LayerRef GraphBackend::imported(const LayerRef& given, std::size_t open) {
   return ref;
 }
 
+// Moves a layer out of the loop whose body it is in, with all that it reads there; whether it can stand outside.
+bool GraphBackend::move_out(const Layer& layer, std::size_t open) {
+  if (open_of(layer) < open) return true;
+  bool stays = layer.region != open_[open].region || layer.builtin || layer.fixed_name || (variation({&layer, {}}) & bit(open));
+  for (Dim d : layer.type.dims) {
+    bool known_outside = !d->dynamic();
+    for (std::size_t i = 0; i < open && !known_outside; ++i) known_outside = open_[i].carriers.contains(d);
+    stays = stays || !known_outside;
+  }
+  for (const auto& [key, option] : layer.options)
+    for_each_layer(option, [&](const LayerRef& ref) { stays = stays || ref.kind == RefKind::previous || !move_out(*ref.layer, open); });
+  if (!stays) const_cast<Layer&>(layer).region = open_[open - 1].region;
+  return !stays;
+}
+
+// What an inner loop reads of the loop around it. RETURNN moves what is the same in all steps out of the outer loop,
+// where the inner one does not find it.
+LayerRef GraphBackend::in_each_step(const LayerRef& ref, std::size_t open) {
+  std::size_t own = open_of(*ref.layer);
+  bool inner = false;
+  for (std::size_t i = own + 1; i <= open; ++i) inner = inner || open_[i].loop;
+  while (inner && own > 0 && open_[own].loop && !(variation(ref) & bit(own)) && move_out(*ref.layer, own)) --own;
+  if (!inner || own == 0 || !open_[own].loop || (variation(ref) & bit(own))) return ref;
+  std::pair<const Layer*, std::string> key{ref.layer, ref.sub};
+  auto it = open_[own].each_step.find(key);
+  if (it == open_[own].each_step.end()) it = open_[own].each_step.emplace(key, varying(ref, own, type_of(ref), ref.layer->base, ref.layer->span)).first;
+  return it->second;
+}
+
+// RETURNN finds the step before of the innermost loop only.
+LayerRef GraphBackend::before_outside(const LayerRef& ref, std::size_t open) {
+  std::size_t own = open_of(*ref.layer);
+  bool inner = false;
+  for (std::size_t i = own + 1; i <= open; ++i) inner = inner || open_[i].loop;
+  if (!inner) return ref;
+  auto it = open_[own].before.find(ref.layer);
+  if (it == open_[own].before.end())
+    it = open_[own].before.emplace(ref.layer, LayerRef{&add_in(own, "copy", {{"from", ref}}, ref.layer->type, ref.layer->base + "_before", ref.layer->span), {}}).first;
+  return it->second;
+}
+
 // The layer, made to have the loop's axis when RETURNN moves it out of the loop.
 LayerRef GraphBackend::varying(const LayerRef& ref, const TensorType& type, const std::string& base, Span span) {
-  if (ref.kind == RefKind::previous || varying_.contains(ref.layer)) return ref;
-  const Layer* index = nullptr;
-  for (const Open& open : open_)
-    if (open.loop) index = open.index;
+  std::size_t open = open_.size() - 1;
+  while (!open_[open].loop) --open;
+  return varying(ref, open, type, base, span);
+}
+
+LayerRef GraphBackend::varying(const LayerRef& ref, std::size_t open, const TensorType& type, const std::string& base, Span span) {
+  if (variation(ref) & bit(open)) return ref;
+  const Layer* index = open_[open].index;
   OptionDict out{{"dtype", to_string(type.dtype)}, {"sparse_dim", type.sparse_dim ? Option(type.sparse_dim) : Option()}};
   OptionDict options{{"from", OptionList{ref, LayerRef{index, {}}}},
                      {"eval", "tf.where(source(1) >= 0, source(0), source(0))"},
                      {"out_type", std::move(out)},
                      {"allow_broadcast_all_sources", true}};
-  return {&add("eval", std::move(options), type, base + "_each", span), {}};
+  return {&add_in(std::max(open, open_of(*ref.layer)), "eval", std::move(options), type, base + "_each", span), {}};
 }
 
 Tensor GraphBackend::frame(const Tensor& x, Dim axis, const Tensor&, Span span) {
@@ -80,7 +125,7 @@ Tensor GraphBackend::frame(const Tensor& x, Dim axis, const Tensor&, Span span) 
   TensorType type = tensor.type;
   type.dims = without(type.dims, {axis});
   std::size_t loop = open_.size() - 1;
-  while (loop > 0 && !(open_[loop].loop && open_[loop].axis == axis)) --loop;
+  while (loop > 0 && !(open_[loop].loop && open_[loop].over == axis)) --loop;
   LayerRef ref = guarded(tensor, span);
   if (contains(tensor.missing, axis)) {
     auto same = std::make_shared<GraphTensor>(type, ref, without(tensor.missing, {axis}));
@@ -91,15 +136,17 @@ Tensor GraphBackend::frame(const Tensor& x, Dim axis, const Tensor&, Span span) 
   TensorType layer_type = tensor.layer_type;
   layer_type.dims = without(layer_type.dims, {axis});
   LayerRef at{open_[loop].index, {}};
+  if (ref.kind == RefKind::previous) ref = before_outside(ref, loop);
   bool from_outside = ref.kind == RefKind::value && open_of(*ref.layer) < loop;
   if (from_outside && tensor.type.sparse_dim && !ref.layer->source && takes_numbers(tensor.type.dtype) && axis->dynamic() &&
       without(context_.lengths.length_dims(axis), tensor.layer_type.dims).empty()) {
     // what stands in the padding need not be an index
     ref = {&add_in(open_of(*ref.layer), "seq_len_mask", {{"from", ref}, {"axis", axis}, {"mask_value", 0}}, tensor.layer_type, "frames", span), {}};
   }
-  Dim inner = from_outside ? axis : inner_dim(open_[loop]);
-  Layer& frame = add_in(open_.size() - 1, "gather", {{"from", ref}, {"position", at}, {"axis", inner}}, layer_type,
-                        (ref.layer->base.empty() ? "data" : ref.layer->base) + "_frame", span, true);
+  Dim inner = from_outside || open_[loop].axis != axis ? axis : inner_dim(open_[loop]);
+  std::string base = (ref.layer->base.empty() ? "data" : ref.layer->base) + "_frame";
+  if (from_outside) ref = imported(ref, loop - 1);
+  Layer& frame = add_in(std::max(loop, open_of(*ref.layer)), "gather", {{"from", ref}, {"position", at}, {"axis", inner}}, layer_type, base, span, true);
   auto result = std::make_shared<GraphTensor>(type, LayerRef{&frame, {}}, tensor.missing);
   result->wild_padding = tensor.wild_padding;
   result->masks = masks_.size();
@@ -144,7 +191,7 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
   LoopSpec spec = given;
   OptionDict options;
   OptionList source;  // that nothing reads: `data:source` is wrong in nested loops, and fails for some orders of its axes in memory
-  if (spec.max && !spec.has_end && !spec.search && !in_loop()) {
+  if (spec.max && !spec.has_end && !spec.search && loops() == 0) {
     // `max` alone is the length
     const GraphTensor& max = graph_tensor(spec.max);
     LayerRef given_max = expanded(max, max.missing, "loop_max_expanded", spec.span);
@@ -153,6 +200,17 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
     source.emplace_back(sequence_dim(spec.axis, {&steps, {}}, name_of(spec.axis) + "_range", spec.span));
     spec.max = nullptr;
     spec.axis_known = true;
+  }
+  Dim counted = spec.axis->size ? spec.axis : nullptr;  // RETURNN goes over dynamic dims only
+  if (counted) {
+    DimTable::Outside outside(context_.dims);
+    spec.axis = context_.dims.declare(name_of(counted) + "_steps", DimKind::spatial, std::nullopt);
+    bool keep_before = std::exchange(context_.lengths.keep, true);
+    context_.lengths.define(spec.axis, {});
+    context_.lengths.keep = keep_before;
+    LayerRef steps = length(counted, spec.span);
+    source.emplace_back(sequence_dim(spec.axis, steps, name_of(spec.axis) + "_range", spec.span));
+    keep(&Open::lengths, spec.axis, steps);
   }
   options.emplace_back("from", std::move(source));
   options.emplace_back("axis", spec.axis);
@@ -202,12 +260,14 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
   // ---- the body
   open_region(true);
   open_.back().axis = spec.axis;
+  open_.back().over = given.axis;
   auto builtin_layer = [&](TensorType type, const std::string& name) -> Layer& {
-    Layer& layer = graph_.add("", {}, std::move(type), open_.back().region->scope, name, spec.span, open_.back().region);
+    std::string base = name.starts_with("prev:") ? part_name(name.substr(5)) : name;
+    Layer& layer = graph_.add("", {}, std::move(type), open_.back().region->scope, base, spec.span, open_.back().region);
     layer.builtin = true;
     layer.name = name;
     layer.fixed_name = true;
-    varying_.insert(&layer);
+    varying_.emplace(&layer, bit(open_.size() - 1));
     return layer;
   };
   Layer& index = builtin_layer({{}, DType::int32, nullptr}, ":i");
@@ -221,14 +281,15 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
   LoopStep step;
   step.index = inside(counts, {&dense_index, {}});
   std::vector<Layer*> before;  // stands for a state until its layer is made
+  const std::size_t first_layer = graph_.layers.size();
   for (const LoopState& state : spec.state) {
     Layer& layer = builtin_layer(state.type, "prev:" + state.name);
     before.push_back(&layer);
+    if (!state.type.history) varying_[&layer] |= variation(initial[before.size() - 1]);
     auto tensor = inside(state.type, {&layer, {}, RefKind::previous});
     if (!state.type.history) tensor->wild_padding = graph_tensor(state.initial).wild_padding;
     step.state.push_back(std::move(tensor));
   }
-  const std::size_t first_layer = graph_.layers.size();
   Layer* past = spec.max && !plain && spec.has_end && spec.include_eos ? &builtin_layer(flags, "prev:past") : nullptr;
   if (spec.search && spec.max && !plain) {
     Layer& within = add("compare", {{"from", OptionList{&index, max}}, {"kind", "less"}}, flags, "live_max", spec.span);
@@ -250,7 +311,7 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
     std::string base = part_name(state.name);
     LayerRef value = whole(next.state[i], base);
     Layer& layer = add("copy", {{"from", value}, {"initial_output", initial[i]}}, state.type, base, spec.span);
-    varying_.insert(&layer);
+    varying_[&layer] |= bit(open_.size() - 1);
     states.emplace(before[i], &layer);
     // All its values, for the last one after the loop; gone where nothing reads that. (RETURNN's own `rec_last_output`
     // fails for a state that is not batch-major, in loops, and in searches.)
@@ -259,6 +320,20 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
     LayerRef frames = expanded(seen, absent, base + "_last", spec.span);
     Layer& all = add("copy", {{"from", frames}, {"is_output_layer", true}}, seen.type, base + "_frames", spec.span);
     last.back() = {&all, {}};
+  }
+  // What the states bring from one step to the next.
+  for (bool more = true; more;) {
+    more = false;
+    for (const auto& [from, to] : states)
+      if (std::uint64_t bits = varying_[to]; bits & ~varying_[from]) {
+        varying_[from] |= bits;
+        more = true;
+      }
+    for (std::size_t i = first_layer; more && i < graph_.layers.size(); ++i) {
+      std::uint64_t bits = 0;
+      for (const auto& [key, option] : graph_.layers[i].options) for_each_layer(option, [&](const LayerRef& ref) { bits |= variation(ref); });
+      if (bits) varying_[&graph_.layers[i]] |= bits;
+    }
   }
   auto change_states = [&] {
     for (std::size_t i = first_layer; i < graph_.layers.size(); ++i)
@@ -370,7 +445,12 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
   for (std::size_t i = 0; i < stacked.size(); ++i) {
     TensorType t = stacked_type(spec, i);
     carries(stacked[i], t);
-    auto tensor = std::make_shared<GraphTensor>(t, stacked[i], std::vector<Dim>{});
+    LayerRef frames = stacked[i];
+    if (counted) {
+      t.dims = with_replaced(t.dims, spec.axis, {counted});
+      frames = {&add("gather", {{"from", frames}, {"position", range(counted, spec.span)}, {"axis", spec.axis}}, t, part_name(spec.stacked_names[i]), spec.span), {}};
+    }
+    auto tensor = std::make_shared<GraphTensor>(t, frames, std::vector<Dim>{});
     tensor->wild_padding = (wild[i] || !given.axis_known) && is_float(t.dtype);
     tensor->masks = masks_.size();
     result.stacked.push_back(std::move(tensor));
@@ -387,7 +467,7 @@ std::vector<Tensor> GraphBackend::cond(const CondSpec& spec, const CondBranch& t
   const CondBranch* bodies[2] = {&then, &otherwise};
   const Region* regions[2];
   std::unordered_map<Dim, Dim> joined[2];
-  std::vector<LayerRef> assigns[2];
+  std::vector<LayerRef> assigns[2], results[2];
   std::vector<std::string> names;
   std::vector<bool> wild(spec.results.size());
   for (std::size_t i = 0; i < spec.results.size(); ++i) {
@@ -399,19 +479,21 @@ std::vector<Tensor> GraphBackend::cond(const CondSpec& spec, const CondBranch& t
   auto fix = [](Layer& layer, const std::string& name) {
     layer.name = name;
     layer.fixed_name = true;
-    layer.root = true;
+    layer.root = name == "output" || name == "assigned";
     if (name != "output") layer.options.emplace_back("is_output_layer", true);
   };
   for (int side : {0, 1}) {
     std::unordered_map<Dim, Dim>* around = joined_;
     open_region(false);
     joined_ = &joined[side];
-    std::vector<Tensor> results = (*bodies[side])();
+    std::vector<Tensor> values = (*bodies[side])();
     joined_ = around;
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      const GraphTensor& tensor = graph_tensor(results[i]);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const GraphTensor& tensor = graph_tensor(values[i]);
       LayerRef value = expanded(tensor, tensor.missing, part_name(spec.names[i]) + "_expanded", spec.span);
-      fix(add("copy", {{"from", value}}, spec.results[i], part_name(spec.names[i]), spec.span), names[i]);
+      Layer& layer = add("copy", {{"from", value}}, spec.results[i], part_name(spec.names[i]), spec.span);
+      fix(layer, names[i]);
+      results[side].push_back({&layer, {}});
       wild[i] = wild[i] || tensor.wild_padding;
     }
     assigns[side] = open_.back().assigns;
@@ -465,7 +547,8 @@ std::vector<Tensor> GraphBackend::cond(const CondSpec& spec, const CondBranch& t
   if (assigned) open_.back().assigns.push_back({&layer, names.empty() ? std::string() : assigned_name});
   std::vector<Tensor> result;
   for (std::size_t i = 0; i < spec.results.size(); ++i) {
-    LayerRef ref{&layer, i == 0 ? std::string() : names[i]};
+    LayerRef ref = results[0][i];
+    if (std::uint64_t varies = variation(condition) | variation(results[0][i]) | variation(results[1][i])) varying_[ref.layer] |= varies;
     carries(ref, spec.results[i]);
     auto tensor = std::make_shared<GraphTensor>(spec.results[i], ref, std::vector<Dim>{});
     tensor->wild_padding = wild[i];
@@ -506,7 +589,7 @@ LayerRef GraphBackend::guarded_value(LayerRef ref, const TensorType& type, const
   auto choose = [&](const Mask& mask) {
     if (without(mask.type.dims, type.dims).empty()) ref = chosen(mask.mask, ref, type, value, base, span);
   };
-  if (ref.kind == RefKind::previous || varying_.contains(ref.layer))
+  if (variation(ref))
     for (std::size_t i = open_of(*ref.layer); i > 0; --i)
       if (std::optional<Mask> mask = live(i, span)) choose(*mask);
   if (!masks_.empty()) choose(masks_.back());

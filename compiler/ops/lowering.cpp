@@ -190,7 +190,7 @@ LayerRef Lowering::length(Dim d) { return backend_.length(d, node_.span); }
 LayerRef Lowering::longest(Dim d) { return backend_.longest(d, node_.span); }
 LayerRef Lowering::range(Dim d) { return backend_.range(d, node_.span); }
 LayerRef Lowering::valid(Dim d) { return backend_.valid(d, node_.span); }
-bool Lowering::in_loop() const { return backend_.in_loop(); }
+std::size_t Lowering::loops() const { return backend_.loops(); }
 LayerRef Lowering::varying(LayerRef source, const TensorType& type) { return backend_.varying(source, type, base_, node_.span); }
 LayerRef Lowering::search_live() { return backend_.search_live(node_.span); }
 LayerRef Lowering::sequence_dim(Dim d, LayerRef lengths) {

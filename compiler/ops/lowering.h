@@ -106,7 +106,8 @@ class Lowering {
   LayerRef longest(Dim d);              // int32 scalar
   LayerRef range(Dim d);                // int32 [d]
   LayerRef valid(Dim d);                // bool [d, its length dims]: true inside of each sequence
-  bool in_loop() const;
+  bool in_loop() const { return loops() > 0; }
+  std::size_t loops() const;            // how many are around
   LayerRef varying(LayerRef source, const TensorType& type);  // different from step to step, as far as RETURNN knows
   LayerRef search_live();               // in a search: where a sequence has not ended by itself; none where RETURNN knows
   std::vector<Dim> padded(const TensorType& type) const;  // dims of a layer along which it has padding

@@ -123,7 +123,9 @@ void lower_linear(Lowering& l) {
   TensorType out = l.out();
   out.dims = without(out.dims, missing);
   LayerRef bias = with_bias ? l.full(2) : LayerRef{};
-  if (is_variable(l.raw(1), {in, out_dim})) {
+  // TensorFlow adds up the sparse gradient of RETURNN's lookup wrongly in a loop in a loop; that of a gather is dense.
+  bool gathered = lookup && l.loops() > 1 && in != out_dim;
+  if (is_variable(l.raw(1), {in, out_dim}) && !gathered) {
     std::vector<std::pair<std::string, LayerRef>> map{{"W", l.raw(1).layer}};
     if (with_bias) map.emplace_back("b", bias);
     return l.result(l.layer("linear", {{"from", x}, {"in_dim", in}, {"out_dim", out_dim}, {"with_bias", with_bias},

@@ -8,18 +8,6 @@
 
 namespace rcn {
 
-std::vector<Dim> with_replaced(const std::vector<Dim>& dims, Dim axis, const std::vector<Dim>& by) {
-  std::vector<Dim> result;
-  for (Dim d : dims) {
-    if (d == axis) {
-      result.insert(result.end(), by.begin(), by.end());
-    } else {
-      result.push_back(d);
-    }
-  }
-  return result;
-}
-
 std::string dims_quoted(const std::vector<Dim>& dims) { return dims.empty() ? "none" : "`" + dims_text(dims) + "`"; }
 
 Value dims_value(const std::vector<Dim>& dims) {

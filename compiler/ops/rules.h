@@ -14,8 +14,6 @@ namespace rcn {
 
 // ---- dims as lists
 
-// With `by` in the place of `axis`.
-std::vector<Dim> with_replaced(const std::vector<Dim>& dims, Dim axis, const std::vector<Dim>& by);
 std::string dims_quoted(const std::vector<Dim>& dims);                     // `a, b=3`, or `none`
 Value dims_value(const std::vector<Dim>& dims);
 
