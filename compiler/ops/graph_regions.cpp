@@ -309,8 +309,12 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
     last.emplace_back();
     if (state.type.history) continue;
     std::string base = part_name(state.name);
-    LayerRef value = whole(next.state[i], base);
-    Layer& layer = add("copy", {{"from", value}, {"initial_output", initial[i]}}, state.type, base, spec.span);
+    LayerRef value = varying(whole(next.state[i], base), state.type, base, spec.span);
+    OptionDict kept{{"from", value}, {"initial_output", initial[i]}};
+    // RETURNN takes a state of which it does not know the dtype yet for a float32
+    bool typed = state.type.dtype != DType::float32 && !state.type.sparse_dim;
+    if (typed) kept.emplace_back("dtype", to_string(state.type.dtype));
+    Layer& layer = add(typed ? "cast" : "copy", std::move(kept), state.type, base, spec.span);
     varying_[&layer] |= bit(open_.size() - 1);
     states.emplace(before[i], &layer);
     // All its values, for the last one after the loop; gone where nothing reads that. (RETURNN's own `rec_last_output`
@@ -366,6 +370,15 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
     layer.name = "end";
     layer.fixed_name = true;
     layer.root = true;
+    if (!spec.search) {
+      // RETURNN gives the axis its lengths with the first layer, by name, of which it needs all frames: one with the batch.
+      std::vector<Dim> absent = without({context_.dims.batch()}, flags.dims);
+      GraphTensor seen({united(absent, flags.dims), DType::bool_, nullptr}, {&layer, {}}, absent);
+      Layer& first = add("copy", {{"from", expanded(seen, absent, "end_batch", spec.span)}, {"is_output_layer", true}}, seen.type, "", spec.span);
+      first.name = ".end";
+      first.fixed_name = true;
+      first.root = true;
+    }
   }
 
   LoopResult result;
