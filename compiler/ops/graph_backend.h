@@ -108,6 +108,7 @@ class GraphBackend final : public Backend {
   const Region* close_region();
   LayerRef imported(const LayerRef& ref, std::size_t open);
   LayerRef varying(const LayerRef& ref, const TensorType& type, const std::string& base, Span span);
+  LayerRef depending(const LayerRef& ref, const Layer* on, const TensorType& type, const std::string& base, Span span);
   LayerRef guarded(const GraphTensor& tensor, Span span);
   LayerRef search_live(Span span);
   std::optional<Mask> live(std::size_t open, Span span);
