@@ -16,6 +16,7 @@ Comment lines at the top of a case say more:
                                comparison sees such a mistake)
   # args: -D rate=0.0          further arguments of rcnc for both backends
   # train                      compare with the train flag on as well
+  # lengths: time 4 0 2        compare with these lengths as well, inf and nan in gradients included
   # batch-major             no run with permuted axes: RETURNN wants the batch first (scores of a choice)
   # batch-mates                outputs mix sequences on purpose: no `alone` runs for those named behind it
 """
@@ -53,6 +54,7 @@ class Case:
         self.train = "train" in head
         self.batch_major = "batch-major" in head
         self.batch_mates = {name for line in head if line.startswith("batch-mates:") for name in line.split(":")[1].split()}
+        self.lengths = {words[0]: [int(n) for n in words[1:]] for words in (line[len("lengths:"):].split() for line in head if line.startswith("lengths:"))}
         self.ranges = {}
         for line in head:
             if line.startswith("range:"):
@@ -108,6 +110,8 @@ class Runner:
             note("eager", compare(theirs, ours, ignore=["output"]))
             if case.train:
                 note("train", compare(*both(inputs, train=True), ignore=["output"]))
+            if case.lengths:
+                note(f"lengths {case.lengths}", compare(*both(random_inputs(externs, seed=7, lengths=case.lengths, ranges=case.ranges)), ignore=["output"]))
             unmoved = LOOP.sub(r'\1 "optimize_move_layers_out": False,', text)
             if unmoved != text:
                 with Network(unmoved) as other:
