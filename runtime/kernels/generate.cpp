@@ -45,6 +45,13 @@ std::vector<Tensor> range_over_dim(KernelCall& call) {
   return {call.result({at::arange(call.lengths.extent(dim), at::TensorOptions(at::kLong)).to(dtype), {dim}})};
 }
 
+std::vector<Tensor> range_from_length(KernelCall& call) {
+  call.define_length(call.node.dim("dim"), call.tensor(0));
+  return range_over_dim(call);
+}
+
+std::vector<Tensor> global_train_step(KernelCall& call) { return {call.result({at::scalar_tensor(0, at::kLong), {}})}; }
+
 std::vector<Tensor> length(KernelCall& call) {
   Dim dim = call.node.dim("dim");
   Axes wanted = call.output_axes();
@@ -73,6 +80,7 @@ std::vector<Tensor> one_hot(KernelCall& call) {
 
 const KernelEntry kTable[] = {
     {"constant", constant},   {"range_over_dim", range_over_dim}, {"length", length},
+    {"range_from_length", range_from_length}, {"global_train_step", global_train_step},
     {"dim_value", dim_value}, {"train_flag", train_flag},         {"one_hot", one_hot},
 };
 

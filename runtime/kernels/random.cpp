@@ -24,7 +24,28 @@ std::vector<Tensor> dropout(KernelCall& call) {
   return {call.result({x.value * aligned({scale, axes}, x.axes), x.axes})};
 }
 
-const KernelEntry kTable[] = {{"dropout", dropout}};
+std::vector<Tensor> random(KernelCall& call) {
+  const TensorType& type = call.node.outputs[0];
+  const std::string& distribution = call.node.str("distribution");
+  const Value &a = call.node.attr("a"), &b = call.node.attr("b");
+  Random random = call.run.random_for("random");
+  std::vector<std::int64_t> shape = call.lengths.shape(type.dims);
+  if (a.is<std::int64_t>()) {
+    std::int64_t low = a.get<std::int64_t>(), count = b.get<std::int64_t>() - low;
+    at::Tensor numbers = at::empty(shape, at::TensorOptions(at::kLong));
+    for (std::int64_t i = 0; i < numbers.numel(); ++i) numbers.data_ptr<std::int64_t>()[i] = low + random.below(count);
+    return {call.result({numbers, type.dims})};
+  }
+  double low = a.as_double(), high = b.as_double();
+  at::Tensor numbers = at::empty(shape, at::TensorOptions(at::kDouble));
+  for (std::int64_t i = 0; i < numbers.numel(); ++i)
+    numbers.data_ptr<double>()[i] = distribution == "uniform"  ? low + (high - low) * random.uniform()
+                                    : distribution == "normal" ? low + high * random.normal()
+                                                               : low + high * random.truncated_normal();
+  return {call.result({numbers, type.dims})};
+}
+
+const KernelEntry kTable[] = {{"dropout", dropout}, {"random", random}};
 
 }  // namespace
 

@@ -71,7 +71,7 @@ class TfNetwork:
             self._gradients = None
             self.operations = len(self.graph.get_operations())  # those of the network; gradients come later
             self.session = make_session(self.graph)
-            self.session.run(tf.compat.v1.global_variables_initializer())
+            self.session.run([tf.compat.v1.global_variables_initializer(), self.network.global_train_step_var.initializer])
 
     def gradients(self):
         """variable name -> gradient of the objective; zeros where it does not depend on the parameter."""
