@@ -39,7 +39,7 @@ void infer_dropout(OpCall& call) {
   call.output({call.type(0).dims, call.type(0).dtype, nullptr});
 }
 
-// RETURNN keeps one mask for two dropouts of one layer with the same rate, so each gets a layer of its own to read.
+// RETURNN keeps one mask for two dropouts of one layer with the same rate, so the second gets a layer of its own to read.
 void lower_dropout(Lowering& l) {
   std::vector<Dim> axes = l.node().dims("axes"), missing = l.absent(0, axes);
   TensorType type = l.out();
@@ -48,8 +48,8 @@ void lower_dropout(Lowering& l) {
   bool all = std::all_of(type.dims.begin(), type.dims.end(), [&](Dim d) { return contains(axes, d); });
   OptionDict options{{"dropout", l.node().real("dropout")}};
   auto dropout = [&](LayerRef from, const TensorType& t, bool all_axes, std::string_view suffix) {
-    LayerRef own = l.layer("copy", {{"from", from}}, t, "input");
-    options.insert(options.begin(), {"from", own});
+    if (l.in_loop() || l.dropped_before(from)) from = l.layer("copy", {{"from", from}}, t, "input");
+    options.insert(options.begin(), {"from", from});
     if (all_axes) {
       options.emplace_back("dropout_noise_shape", OptionDict{{"*", Option()}});
     } else {
