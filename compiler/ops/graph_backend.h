@@ -111,6 +111,7 @@ class GraphBackend final : public Backend {
   LayerRef depending(const LayerRef& ref, const Layer* on, const TensorType& type, const std::string& base, Span span);
   LayerRef guarded(const GraphTensor& tensor, Span span);
   LayerRef search_live(Span span);
+  LayerRef step() const;
   std::optional<Mask> live(std::size_t open, Span span);
   LayerRef guarded_value(LayerRef ref, const TensorType& type, const Operand& value, const std::string& base, Span span);
   LayerRef chosen(LayerRef mask, LayerRef ref, const TensorType& type, const Operand& value, const std::string& base, Span span);

@@ -64,10 +64,7 @@ LayerRef GraphBackend::imported(const LayerRef& given, std::size_t open) {
 // The layer, made to have the loop's axis when RETURNN moves it out of the loop.
 LayerRef GraphBackend::varying(const LayerRef& ref, const TensorType& type, const std::string& base, Span span) {
   if (ref.kind == RefKind::previous || varying_.contains(ref.layer)) return ref;
-  const Layer* index = nullptr;
-  for (const Open& open : open_)
-    if (open.loop) index = open.index;
-  return depending(ref, index, type, base + "_each", span);
+  return depending(ref, step().layer, type, base + "_each", span);
 }
 
 // The layer, made to depend on another one (of ints from 0) that does not change it.
@@ -182,20 +179,14 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
     return LayerRef{&add("constant", std::move(constant), flags, "loop_no_end", spec.span), {}};
   };
   LayerRef max, no_end;
-  bool plain = false;  // RETURNN's own way with `max`: right for a scalar, if it is not 0; in a search the other would add a step
   if (spec.max) {
     max = whole(spec.max, "loop_max");
-    plain = spec.search && spec.max->type.dims.empty();
-    if (plain) {
-      options.emplace_back("max_seq_len_via", max);
-      options.emplace_back("include_eos", spec.include_eos);
-      if (!spec.has_end) no_end = flag_constant(false);
-    }
-  }
-  if (spec.max && !plain) {
     LayerRef longest = max;
-    if (!spec.max->type.dims.empty())
+    if (!spec.max->type.dims.empty()) {
       longest = {&add("reduce", {{"from", max}, {"mode", "max"}, {"axis", dims_option(spec.max->type.dims)}, {"keep_dims", false}}, counts, "loop_max_longest", spec.span), {}};
+    } else if (spec.search) {
+      max = expanded(GraphTensor({spec.length_dims, DType::int32, nullptr}, max, spec.length_dims), spec.length_dims, "loop_max_each", spec.span);
+    }
     // one step more: the frame in which a sequence ends does not count, then a `max` of 0 is right, too
     Layer& steps = add("eval", {{"from", longest}, {"eval", "source(0) + 1"}, {"out_type", OptionDict{{"dtype", "int32"}, {"sparse_dim", Option()}}}}, counts, "loop_max_steps", spec.span);
     options.emplace_back("max_seq_len_via", &steps);
@@ -237,8 +228,8 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
     step.state.push_back(std::move(tensor));
   }
   const std::size_t first_layer = graph_.layers.size();
-  Layer* past = spec.max && !plain && spec.has_end && spec.include_eos ? &builtin_layer(flags, "prev:past") : nullptr;
-  if (spec.search && spec.max && !plain) {
+  Layer* past = spec.max && spec.has_end && spec.include_eos ? &builtin_layer(flags, "prev:past") : nullptr;
+  if (spec.search && spec.max) {
     Layer& within = add("compare", {{"from", OptionList{&index, max}}, {"kind", "less"}}, flags, "live_max", spec.span);
     open_.back().search_live = {&within, {}};
     if (past) {
@@ -276,13 +267,15 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
         });
   };
 
+  const Layer* choice = nullptr;
+  for (std::size_t i = first_layer; i < graph_.layers.size() && !choice; ++i)
+    if (const Layer& made = graph_.layers[i]; made.cls == "choice" && made.region == open_.back().region) choice = &made;
   if (spec.has_end || spec.max) {
     LayerRef user = spec.has_end ? whole(next.end, "end") : LayerRef{}, end = user;
     auto either = [&](LayerRef a, LayerRef b, const std::string& base) {
       return LayerRef{&add("combine", {{"from", OptionList{a, b}}, {"kind", "logical_or"}}, flags, base, spec.span), {}};
     };
-    if (plain && !spec.has_end) end = no_end;
-    if (spec.max && !plain) {
+    if (spec.max) {
       Layer& full = add("compare", {{"from", OptionList{&index, max}}, {"kind", "greater_equal"}}, flags, "end_max", spec.span);
       end = {&full, {}};
       if (past) {
@@ -295,6 +288,7 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
         end = either(user, end, "end");
       }
     }
+    if (choice && !has_choice(end.layer, &states)) end = depending(end, choice, flags, "end_chosen", spec.span);
     Layer& layer = add("copy", {{"from", end}}, flags, "end", spec.span);
     layer.name = "end";
     layer.fixed_name = true;
@@ -310,9 +304,6 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
     stacked.push_back({&add("copy", {{"from", value}}, spec.stacked[i], base, spec.span), {}});
     wild.push_back(graph_tensor(next.stacked[i]).wild_padding);
   }
-  const Layer* choice = nullptr;
-  for (std::size_t i = first_layer; i < graph_.layers.size() && !choice; ++i)
-    if (const Layer& made = graph_.layers[i]; made.cls == "choice" && made.region == open_.back().region) choice = &made;
   // Each hypothesis has frames of its own, also of what depends on no choice: RETURNN wants to see hypotheses there, in
   // the loop.
   const Layer* hypotheses = given.axis_known ? (searched_.contains(spec.axis) ? length(spec.axis, spec.span).layer : nullptr) : choice;
@@ -512,6 +503,13 @@ std::optional<GraphBackend::Mask> GraphBackend::live(std::size_t open, Span span
     loop.live = {&add_in(open, "compare", {{"from", OptionList{LayerRef{loop.index, {}}, lengths}}, {"kind", "less"}}, type, "live", span), {}};
   }
   return Mask{loop.live, type, {}};
+}
+
+LayerRef GraphBackend::step() const {
+  const Layer* index = nullptr;
+  for (const Open& open : open_)
+    if (open.loop) index = open.index;
+  return {index, {}};
 }
 
 LayerRef GraphBackend::search_live(Span span) {

@@ -179,6 +179,7 @@ LayerRef Lowering::range(Dim d) { return backend_.range(d, node_.span); }
 LayerRef Lowering::valid(Dim d) { return backend_.valid(d, node_.span); }
 bool Lowering::in_loop() const { return backend_.in_loop(); }
 LayerRef Lowering::varying(LayerRef source, const TensorType& type) { return backend_.varying(source, type, base_, node_.span); }
+LayerRef Lowering::step() { return backend_.step(); }
 LayerRef Lowering::search_live() { return backend_.search_live(node_.span); }
 LayerRef Lowering::sequence_dim(Dim d, LayerRef lengths) {
   return backend_.sequence_dim(d, lengths, base_ + "_range", node_.span);
