@@ -108,7 +108,9 @@ class GraphBackend final : public Backend {
   const Region* close_region();
   LayerRef imported(const LayerRef& ref, std::size_t open);
   LayerRef varying(const LayerRef& ref, const TensorType& type, const std::string& base, Span span);
-  LayerRef depending(const LayerRef& ref, const Layer* on, const TensorType& type, const std::string& base, Span span);
+  LayerRef depending(const LayerRef& ref, const LayerRef& on, const TensorType& type, const std::string& base, Span span);
+  LayerRef neutral(const std::vector<Dim>& dims, DType dtype, const std::string& base, Span span);
+  LayerRef batch_major(const LayerRef& ref, TensorType type, const std::string& base, Span span);
   LayerRef guarded(const GraphTensor& tensor, Span span);
   LayerRef search_live(Span span);
   LayerRef step() const;
@@ -145,6 +147,7 @@ class GraphBackend final : public Backend {
   std::unordered_set<Dim> searched_;  // dims made by a search: once something is decided, they have its lengths
   std::map<std::pair<const Layer*, std::string>, TensorType> sub_types_;  // of further outputs
   std::unordered_set<const Layer*> varying_;  // layers of loops that differ from step to step
+  std::unordered_set<const Layer*> permuted_;  // layers whose batch axis may not be the first in RETURNN
   std::unordered_map<const Layer*, std::string> assigned_;  // `variable_assign` layers, with the parameter
   std::unordered_map<std::string, const Layer*> variables_;
   std::unordered_map<Dim, Dim>* joined_ = nullptr;  // in a branch: what the declared dims that it gives a length are made of

@@ -64,13 +64,13 @@ LayerRef GraphBackend::imported(const LayerRef& given, std::size_t open) {
 // The layer, made to have the loop's axis when RETURNN moves it out of the loop.
 LayerRef GraphBackend::varying(const LayerRef& ref, const TensorType& type, const std::string& base, Span span) {
   if (ref.kind == RefKind::previous || varying_.contains(ref.layer)) return ref;
-  return depending(ref, step().layer, type, base + "_each", span);
+  return depending(ref, step(), type, base + "_each", span);
 }
 
 // The layer, made to depend on another one (of ints from 0) that does not change it.
-LayerRef GraphBackend::depending(const LayerRef& ref, const Layer* on, const TensorType& type, const std::string& base, Span span) {
+LayerRef GraphBackend::depending(const LayerRef& ref, const LayerRef& on, const TensorType& type, const std::string& base, Span span) {
   OptionDict out{{"dtype", to_string(type.dtype)}, {"sparse_dim", type.sparse_dim ? Option(type.sparse_dim) : Option()}};
-  OptionDict options{{"from", OptionList{ref, LayerRef{on, {}}}},
+  OptionDict options{{"from", OptionList{ref, on}},
                      {"eval", "tf.where(source(1) >= 0, source(0), source(0))"},
                      {"out_type", std::move(out)},
                      {"allow_broadcast_all_sources", true}};
@@ -170,7 +170,7 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
   std::vector<LayerRef> initial;
   for (const LoopState& state : spec.state) {
     std::string base = part_name(state.name);
-    initial.push_back(state.type.history ? LayerRef{} : whole(state.initial, base + "_initial"));
+    initial.push_back(state.type.history ? LayerRef{} : batch_major(whole(state.initial, base + "_initial"), state.type, base + "_initial", spec.span));
   }
   TensorType flags{spec.length_dims, DType::bool_, nullptr}, counts{{}, DType::int32, nullptr};
   auto flag_constant = [&](bool value) {
@@ -247,7 +247,7 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
     last.emplace_back();
     if (state.type.history) continue;
     std::string base = part_name(state.name);
-    LayerRef value = whole(next.state[i], base);
+    LayerRef value = batch_major(whole(next.state[i], base), state.type, base, spec.span);
     Layer& layer = add("copy", {{"from", value}, {"initial_output", initial[i]}}, state.type, base, spec.span);
     varying_.insert(&layer);
     states.emplace(before[i], &layer);
@@ -288,7 +288,7 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
         end = either(user, end, "end");
       }
     }
-    if (choice && !has_choice(end.layer, &states)) end = depending(end, choice, flags, "end_chosen", spec.span);
+    if (choice && !has_choice(end.layer, &states)) end = depending(end, {choice, {}}, flags, "end_chosen", spec.span);
     Layer& layer = add("copy", {{"from", end}}, flags, "end", spec.span);
     layer.name = "end";
     layer.fixed_name = true;
@@ -301,18 +301,16 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
   for (std::size_t i = 0; i < spec.stacked.size(); ++i) {
     std::string base = part_name(spec.stacked_names[i]);
     LayerRef value = varying(whole(next.stacked[i], base), spec.stacked[i], base, spec.span);
+    if (spec.search) value = batch_major(value, spec.stacked[i], base, spec.span);
     stacked.push_back({&add("copy", {{"from", value}}, spec.stacked[i], base, spec.span), {}});
     wild.push_back(graph_tensor(next.stacked[i]).wild_padding);
   }
-  // Each hypothesis has frames of its own, also of what depends on no choice: RETURNN wants to see hypotheses there, in
-  // the loop.
+  // Each hypothesis has frames of its own, also of what depends on no choice: RETURNN wants to see hypotheses there.
   const Layer* hypotheses = given.axis_known ? (searched_.contains(spec.axis) ? length(spec.axis, spec.span).layer : nullptr) : choice;
-  bool moves = true;
   auto of_hypotheses = [&](const LayerRef& ref) {
     if (!ref.layer || !ref.layer->type.has(context_.dims.batch()) || has_choice(ref.layer, &states)) return;
     Option& from = const_cast<Layer*>(ref.layer)->options.front().second;
-    moves = false;
-    from = depending(std::get<LayerRef>(from.data), hypotheses, ref.layer->type, ref.layer->base + "_chosen", spec.span);
+    from = depending(std::get<LayerRef>(from.data), {hypotheses, {}}, ref.layer->type, ref.layer->base + "_chosen", spec.span);
   };
   if (hypotheses) {
     for (const LayerRef& ref : last) of_hypotheses(ref);
@@ -347,7 +345,8 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
   if (spec.search && !spec.axis_known) searched_.insert(spec.axis);
   TensorType type = output->type;
   type.dims.insert(type.dims.begin(), spec.axis);
-  if (!moves) options.emplace_back("optimize_move_layers_out", false);
+  // Outside of the loop RETURNN loses the hypotheses of what comes from it.
+  if (spec.search) options.emplace_back("optimize_move_layers_out", false);
   options.emplace_back("unit", RegionRef{region});
   Layer& rec = add("rec", std::move(options), type, spec.name, spec.span);
   const_cast<Region*>(region)->owner = &rec;
@@ -404,6 +403,7 @@ std::vector<Tensor> GraphBackend::cond(const CondSpec& spec, const CondBranch& t
   std::vector<LayerRef> assigns[2];
   std::vector<std::string> names;
   std::vector<bool> wild(spec.results.size());
+  bool permuted = false;
   for (std::size_t i = 0; i < spec.results.size(); ++i) {
     std::string name = i == 0 ? "output" : part_name(spec.names[i]);
     while (std::find(names.begin(), names.end(), name) != names.end()) name += "_";
@@ -425,7 +425,9 @@ std::vector<Tensor> GraphBackend::cond(const CondSpec& spec, const CondBranch& t
     for (std::size_t i = 0; i < results.size(); ++i) {
       const GraphTensor& tensor = graph_tensor(results[i]);
       LayerRef value = expanded(tensor, tensor.missing, part_name(spec.names[i]) + "_expanded", spec.span);
-      fix(add("copy", {{"from", value}}, spec.results[i], part_name(spec.names[i]), spec.span), names[i]);
+      Layer& copy = add("copy", {{"from", value}}, spec.results[i], part_name(spec.names[i]), spec.span);
+      permuted = permuted || permuted_.contains(&copy);
+      fix(copy, names[i]);
       wild[i] = wild[i] || tensor.wild_padding;
     }
     assigns[side] = open_.back().assigns;
@@ -476,6 +478,7 @@ std::vector<Tensor> GraphBackend::cond(const CondSpec& spec, const CondBranch& t
   Layer& layer = add("cond", {{"from", first}, {"condition", condition}, {"name_scope", ""}, {"true_layer", branch(0)}, {"false_layer", branch(1)}},
                      type, spec.name, spec.span);
   for (const Region* region : regions) const_cast<Region*>(region)->owner = &layer;
+  if (permuted) permuted_.insert(&layer);
   if (assigned) open_.back().assigns.push_back({&layer, names.empty() ? std::string() : assigned_name});
   std::vector<Tensor> result;
   for (std::size_t i = 0; i < spec.results.size(); ++i) {

@@ -179,6 +179,9 @@ LayerRef Lowering::range(Dim d) { return backend_.range(d, node_.span); }
 LayerRef Lowering::valid(Dim d) { return backend_.valid(d, node_.span); }
 bool Lowering::in_loop() const { return backend_.in_loop(); }
 LayerRef Lowering::varying(LayerRef source, const TensorType& type) { return backend_.varying(source, type, base_, node_.span); }
+bool Lowering::may_be_permuted(LayerRef source) const { return backend_.permuted_.contains(source.layer); }
+LayerRef Lowering::depending(LayerRef source, LayerRef on, const TensorType& type) { return backend_.depending(source, on, type, base_ + "_depending", node_.span); }
+LayerRef Lowering::batch_major(LayerRef source, const TensorType& type) { return backend_.batch_major(source, type, base_, node_.span); }
 LayerRef Lowering::step() { return backend_.step(); }
 LayerRef Lowering::search_live() { return backend_.search_live(node_.span); }
 LayerRef Lowering::sequence_dim(Dim d, LayerRef lengths) {

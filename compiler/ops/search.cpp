@@ -62,6 +62,11 @@ void lower_choice(Lowering& l) {
                              {"length_normalization", l.node().boolean("length_normalization")},
                              {"initial_output", 0}},
                             l.out());
+  // RETURNN's layer wants the batch first, so what RETURNN could move out of the loop stays in it.
+  if (l.may_be_permuted(scores)) {
+    scores = l.depending(l.batch_major(scores, l.type(kScores)), {choice.layer, {}, RefKind::previous}, l.type(kScores));
+    set_option(choice, "from", scores);
+  }
   if (LayerRef live = l.search_live(); live.layer) set_option(choice, "from", live_scores(l, scores, choice, live));
   l.result(choice);
 }

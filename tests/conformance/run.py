@@ -16,7 +16,6 @@ Comment lines at the top of a case say more:
                                comparison sees such a mistake)
   # args: -D rate=0.0          further arguments of rcnc for both backends
   # train                      compare with the train flag on as well
-  # batch-major             no run with permuted axes: RETURNN wants the batch first (scores of a choice)
   # batch-mates                outputs mix sequences on purpose: no `alone` runs for those named behind it
 """
 
@@ -51,7 +50,6 @@ class Case:
         self.controls = [tuple(line[len("control:"):].strip().split(" -> ")) for line in head if line.startswith("control:")]
         self.args = [word for line in head if line.startswith("args:") for word in line[len("args:"):].split()]
         self.train = "train" in head
-        self.batch_major = "batch-major" in head
         self.batch_mates = {name for line in head if line.startswith("batch-mates:") for name in line.split(":")[1].split()}
         self.ranges = {}
         for line in head:
@@ -132,8 +130,7 @@ class Runner:
                 note(f"sequence {i} alone, eager", compare(without(sequence_of(ours, i), *parts), without(our_one, *parts), ignore=skip))
             if "nn.assign(" in case.text:
                 lines += self._assigned(case, network, inputs, params)
-            if not case.batch_major:
-                lines += self._permuted(case, inputs, params, theirs)
+            lines += self._permuted(case, inputs, params, theirs)
             lines += self._controls(case, text, inputs, params, ours)
         return lines
 
