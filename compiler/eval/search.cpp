@@ -79,7 +79,12 @@ int Interpreter::choice_search(OpNode& node, Span span) {
   }
   if (loops_.empty()) fail(Diag::choice_outside_loop, span);
   if (std::string_view(regions_.back()) != "a loop") fail(Diag::not_in_region, span, {"nn.choice", regions_.back()});
-  if (loops_.size() > 1) fail(Diag::not_in_region, span, {"nn.choice", "a loop inside of another loop"});
+  if (loops_.size() > 1) {
+    report(Diag::not_in_region, span, {"nn.choice", "a loop inside of another loop"})
+        .help(Diag::help_text, {"RETURNN follows the hypotheses of one loop only: choose in a loop of its own, or several times in each "
+                                "step of the outer one (`for i in range(n) { ... }`)"});
+    throw EvalError{};
+  }
   LoopRun& run = *loops_.back();
   std::int64_t beam = node.integer("beam_size");
   if (run.known && run.beam_size && *run.beam_size != beam)
