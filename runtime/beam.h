@@ -20,6 +20,7 @@ struct Beam {
   BeamPtr parent;      // null: there was one hypothesis before
   at::Tensor source;   // [batch, axis]: the hypothesis of the parent that each goes on from
   at::Tensor scores;   // [batch, axis], float32
+  double divisor = 1;  // of the scores, once the search is over
 
   Beam() = default;
   Beam(const Beam&) = delete;

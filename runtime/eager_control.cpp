@@ -135,9 +135,12 @@ std::vector<Tensor> EagerBackend::masked(const MaskedSpec& spec, const CondBranc
   at::Tensor padding = lengths.padding(mask.axes);
   bool everywhere = (padding.defined() ? mask.value.logical_or(padding) : mask.value).all().item<bool>();
   if (padding.defined()) mask.value = mask.value.logical_and(padding.logical_not());
-  if (!mask.value.any().item<bool>()) return spec.before;
-
   std::vector<Tensor> results;
+  if (!mask.value.any().item<bool>()) {
+    for (const Tensor& t : spec.before) results.push_back(retyped(t, t->type));
+    return results;
+  }
+
   {
     Lengths::Inside inside(lengths);
     if (!everywhere) inside.mask(mask);

@@ -301,6 +301,7 @@ Value Interpreter::apply(const OpInfo& info, std::vector<Value> args, std::vecto
   node.span = user_place(span);
   std::vector<Tensor> tensors = backend_->apply(node);
   set_traits(node, search, tensors);
+  if (info.name == "beam_scores") return score(tensors[0], search, span);
   if (info.name == "cum_concat" && node.dim("spatial_dim")->marker) loops_.back()->histories.emplace_back(node.tensor(1), tensors[1]);
   for (const OpCall::Rename& rename : op.renames())
     for (Tensor& t : tensors) {

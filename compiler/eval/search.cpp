@@ -23,7 +23,7 @@ void Interpreter::prepare_choice(std::vector<Value>& values, const std::vector<S
 
 int Interpreter::joined_search(int a, int b, Span span) {
   if (!a || !b || a == b) return a ? a : b;
-  Span first = searches_[static_cast<std::size_t>(a - 1)], second = searches_[static_cast<std::size_t>(b - 1)];
+  Span first = searches_[static_cast<std::size_t>(a - 1)].loop, second = searches_[static_cast<std::size_t>(b - 1)].loop;
   bool same = first == second;
   auto builder = report(Diag::searches_meet, span);
   builder.note(Diag::note_more, first, {same ? "both are searches of this loop" : "one is the search of this loop"});
@@ -69,7 +69,7 @@ std::vector<Dim> dims_of(const OpNode& node) {
 
 }  // namespace
 
-int Interpreter::choice_search(const OpNode& node, Span span) {
+int Interpreter::choice_search(OpNode& node, Span span) {
   static const Symbol kSearch("search");
   Value flag = flag_value(frame_->flags, kSearch, span);
   if (!flag.is<bool>() || !flag.get<bool>()) {
@@ -79,21 +79,44 @@ int Interpreter::choice_search(const OpNode& node, Span span) {
   }
   if (loops_.empty()) fail(Diag::choice_outside_loop, span);
   if (regions_.back() != RegionKind::loop) fail(Diag::not_in_region, span, {"nn.choice", region_text(regions_.back())});
-  if (loops_.size() > 1) fail(Diag::not_in_region, span, {"nn.choice", "a loop inside of another loop"});
+  if (loops_.size() > 1) {
+    report(Diag::not_in_region, span, {"nn.choice", "a loop inside of another loop"})
+        .help(Diag::help_text, {"RETURNN follows the hypotheses of one loop only: choose in a loop of its own, or several times in each "
+                                "step of the outer one (`for i in range(n) { ... }`)"});
+    throw EvalError{};
+  }
   LoopRun& run = *loops_.back();
   std::int64_t beam = node.integer("beam_size");
   if (run.known && run.beam_size && *run.beam_size != beam)
     fail(Diag::choice_beams, span, {std::to_string(*run.beam_size), std::to_string(beam), to_string(run.axis)});
+  Value* normalize = nullptr;
+  for (auto& [name, value] : node.attrs)
+    if (name == "length_normalization") normalize = &value;
+  run.normalized = run.normalized || normalize->get<bool>();
+  if (!run.known && run.normalized && run.beam_size) fail(Diag::choice_normalization, span, {to_string(run.axis)});
   run.beam_size = beam;
   if (!*run.search) {
-    searches_.push_back(run.loop->over->span);
+    searches_.push_back({run.loop->over->span});
     *run.search = static_cast<int>(searches_.size());
+  }
+  if (run.known) {  // all hypotheses of a sequence have one length, which compares nothing
+    if (run.normalized) searches_[static_cast<std::size_t>(*run.search - 1)].divided_by = run.axis;
+    *normalize = false;
   }
   return joined_search(*run.search, node.tensor(0)->traits.search, span);
 }
 
+// The score of each hypothesis, from the sum that the operation gives.
+Value Interpreter::score(const Tensor& sums, int search, Span span) {
+  Dim over = searches_[static_cast<std::size_t>(search - 1)].divided_by;
+  if (!over) return sums;
+  Value frames = over->size ? Value(static_cast<double>(*over->size)) : apply("length", {over, DType::float32}, span, "frames");
+  if (!over->size) frames = apply("maximum", {frames, 1.0}, span, "frames");
+  return apply("truediv", {sums, frames}, span, "beam_scores");
+}
+
 // The search that the results have values for each hypothesis of.
-int Interpreter::require_search(const OpNode& node, Span span) {
+int Interpreter::require_search(OpNode& node, Span span) {
   if (node.op->name == "choice") return choice_search(node, span);
   int search = 0;
   for (const Operand& input : node.inputs)

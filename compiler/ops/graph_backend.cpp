@@ -91,7 +91,9 @@ Layer& GraphBackend::add_in(std::size_t open, std::string cls, OptionDict option
   for (const auto& [key, option] : layer.options)
     for_each_layer(option, [&](const LayerRef& ref) {
       if (training_only_.contains(ref.layer)) training_only_.insert(&layer);
+      if (permuted_.contains(ref.layer)) permuted_.insert(&layer);
     });
+  if (layer.cls == "constant" && layer.type.has(context_.dims.batch()) && layer.type.dims[0] != context_.dims.batch()) permuted_.insert(&layer);
   carries({&layer, {}}, layer.type);
   return layer;
 }
@@ -117,25 +119,40 @@ LayerRef GraphBackend::reinterpreted(LayerRef source, const TensorType& type, Di
   return {&add("reinterpret_data", {{"from", source}, {"set_dim_tags", dim_tags(from, to)}}, std::move(renamed), base, span), {}};
 }
 
-// Adding -0.0 changes no float, not even -0.0 itself.
+// What changes nothing when it is added. Adding -0.0 changes no float, not even -0.0 itself.
+LayerRef GraphBackend::neutral(const std::vector<Dim>& dims, DType dtype, const std::string& base, Span span) {
+  Option value = is_float(dtype) ? Option(-0.0) : dtype == DType::bool_ ? Option(false) : Option(0);
+  OptionDict options{{"value", value}, {"shape", dims_option(dims)}, {"dtype", to_string(dtype)}};
+  if (OptionList deps = shape_deps(dims, span); !deps.empty()) options.emplace_back("shape_deps", std::move(deps));
+  return {&add("constant", std::move(options), {dims, dtype, nullptr}, base + "_dims", span), {}};
+}
+
 LayerRef GraphBackend::expanded(const GraphTensor& tensor, const std::vector<Dim>& wanted, const std::string& base, Span span) {
   std::vector<Dim> added;
   for (Dim d : tensor.missing)
     if (contains(wanted, d)) added.push_back(d);
   if (added.empty()) return tensor.layer;
   DType dtype = tensor.type.dtype;
-  Option neutral = is_float(dtype) ? Option(-0.0) : dtype == DType::bool_ ? Option(false) : Option(0);
-  OptionDict options{{"value", neutral}, {"shape", dims_option(added)}, {"dtype", to_string(dtype)}};
-  if (OptionList deps = shape_deps(added, span); !deps.empty()) options.emplace_back("shape_deps", std::move(deps));
-  Layer& neutral_layer = add("constant", std::move(options), {added, dtype, nullptr}, base + "_dims", span);
-
+  LayerRef dims = neutral(added, dtype, base, span);
   TensorType type = tensor.layer_type;
   type.dims.insert(type.dims.begin(), added.begin(), added.end());
-  OptionDict combine{{"from", OptionList{tensor.layer, &neutral_layer}},
-                     {"kind", dtype == DType::bool_ ? "logical_or" : "add"}};
+  OptionDict combine{{"from", OptionList{tensor.layer, dims}}, {"kind", dtype == DType::bool_ ? "logical_or" : "add"}};
   if (!tensor.layer_type.dims.empty()) combine.emplace_back("allow_broadcast_all_sources", true);
   if (type.sparse_dim) combine.emplace_back("out_type", OptionDict{{"sparse_dim", type.sparse_dim}});
   return {&add("combine", std::move(combine), std::move(type), base, span), {}};
+}
+
+// RETURNN takes the order of axes from the first source that has them all. Some of its layers want the batch first, and
+// in a loop the order of a state must not come from that state.
+LayerRef GraphBackend::batch_major(const LayerRef& ref, TensorType type, const std::string& base, Span span) {
+  Dim batch = context_.dims.batch();
+  if (!ref.layer || !permuted_.contains(ref.layer) || type.dims.size() < 2 || !type.has(batch)) return ref;
+  type.dims = united({batch}, type.dims);
+  OptionDict combine{{"from", OptionList{neutral(type.dims, type.dtype, base, span), ref}}, {"kind", type.dtype == DType::bool_ ? "logical_or" : "add"}};
+  if (type.sparse_dim) combine.emplace_back("out_type", OptionDict{{"sparse_dim", type.sparse_dim}});
+  Layer& layer = add("combine", std::move(combine), std::move(type), base + "_batch_major", span);
+  permuted_.erase(&layer);
+  return {&layer, {}};
 }
 
 namespace {
@@ -224,6 +241,7 @@ Tensor GraphBackend::input(const ExternInput& input) {
   layer.name = input.key == "data" ? "data" : "data:" + input.key;
   layer.fixed_name = true;
   if (!input.available_for_inference) training_only_.insert(&layer);
+  if (input.type.has(context_.dims.batch()) && input.type.dims[0] != context_.dims.batch()) permuted_.insert(&layer);
   carries({&layer, {}}, layer.type);
   auto tensor = std::make_shared<GraphTensor>(input.type, LayerRef{&layer, {}}, std::vector<Dim>{});
   bool dynamic = std::any_of(input.type.dims.begin(), input.type.dims.end(), [](Dim d) { return d->dynamic() && d->kind != DimKind::batch; });

@@ -118,9 +118,12 @@ class GraphBackend final : public Backend {
   LayerRef in_each_step(const LayerRef& ref, std::size_t open);
   LayerRef varying(const LayerRef& ref, std::size_t open, const TensorType& type, const std::string& base, Span span);
   LayerRef varying(const LayerRef& ref, const TensorType& type, const std::string& base, Span span);
-  LayerRef depending(const LayerRef& ref, const Layer* on, std::size_t open, const TensorType& type, const std::string& base, Span span);
+  LayerRef depending(const LayerRef& ref, const LayerRef& on, std::size_t open, const TensorType& type, const std::string& base, Span span);
+  LayerRef neutral(const std::vector<Dim>& dims, DType dtype, const std::string& base, Span span);
+  LayerRef batch_major(const LayerRef& ref, TensorType type, const std::string& base, Span span);
   LayerRef guarded(const GraphTensor& tensor, Span span);
   LayerRef search_live(Span span);
+  LayerRef step() const;
   std::optional<Mask> live(std::size_t open, Span span);
   LayerRef guarded_value(LayerRef ref, const TensorType& type, const Operand& value, const std::string& base, Span span);
   LayerRef chosen(LayerRef mask, LayerRef ref, const TensorType& type, const Operand& value, const std::string& base, Span span);
@@ -155,6 +158,7 @@ class GraphBackend final : public Backend {
   std::set<std::pair<const Layer*, std::string>> dropped_;  // what dropouts read
   std::map<std::pair<const Layer*, std::string>, TensorType> sub_types_;  // of further outputs
   std::unordered_map<const Layer*, std::uint64_t> varying_;  // the open dicts of loops from step to step of which a layer differs, as bits
+  std::unordered_set<const Layer*> permuted_;  // layers whose batch axis may not be the first in RETURNN
   std::unordered_map<const Layer*, std::string> assigned_;  // `variable_assign` layers, with the parameter
   std::unordered_map<std::string, const Layer*> variables_;
   std::unordered_map<Dim, Dim>* joined_ = nullptr;  // in a branch: what the declared dims that it gives a length are made of

@@ -111,14 +111,14 @@ LayerRef GraphBackend::varying(const LayerRef& ref, const TensorType& type, cons
 
 LayerRef GraphBackend::varying(const LayerRef& ref, std::size_t open, const TensorType& type, const std::string& base, Span span) {
   if (variation(ref) & bit(open)) return ref;
-  return depending(ref, open_[open].index, std::max(open, open_of(*ref.layer)), type, base + "_each", span);
+  return depending(ref, {open_[open].index, {}}, std::max(open, open_of(*ref.layer)), type, base + "_each", span);
 }
 
 // The layer, made to depend on another one (of ints from 0) that does not change it.
-LayerRef GraphBackend::depending(const LayerRef& ref, const Layer* on, std::size_t open, const TensorType& type, const std::string& base,
+LayerRef GraphBackend::depending(const LayerRef& ref, const LayerRef& on, std::size_t open, const TensorType& type, const std::string& base,
                                  Span span) {
   OptionDict out{{"dtype", to_string(type.dtype)}, {"sparse_dim", type.sparse_dim ? Option(type.sparse_dim) : Option()}};
-  OptionDict options{{"from", OptionList{ref, LayerRef{on, {}}}},
+  OptionDict options{{"from", OptionList{ref, on}},
                      {"eval", "tf.where(source(1) >= 0, source(0), source(0))"},
                      {"out_type", std::move(out)},
                      {"allow_broadcast_all_sources", true}};
@@ -231,7 +231,7 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
   std::vector<LayerRef> initial;
   for (const LoopState& state : spec.state) {
     std::string base = part_name(state.name);
-    initial.push_back(state.type.history ? LayerRef{} : whole(state.initial, base + "_initial"));
+    initial.push_back(state.type.history ? LayerRef{} : batch_major(whole(state.initial, base + "_initial"), state.type, base + "_initial", spec.span));
   }
   TensorType flags{spec.length_dims, DType::bool_, nullptr}, counts{{}, DType::int32, nullptr};
   auto flag_constant = [&](bool value) {
@@ -240,20 +240,14 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
     return LayerRef{&add("constant", std::move(constant), flags, "loop_no_end", spec.span), {}};
   };
   LayerRef max, no_end;
-  bool plain = false;  // RETURNN's own way with `max`: right for a scalar, if it is not 0; in a search the other would add a step
   if (spec.max) {
     max = whole(spec.max, "loop_max");
-    plain = spec.search && spec.max->type.dims.empty();
-    if (plain) {
-      options.emplace_back("max_seq_len_via", max);
-      options.emplace_back("include_eos", spec.include_eos);
-      if (!spec.has_end) no_end = flag_constant(false);
-    }
-  }
-  if (spec.max && !plain) {
     LayerRef longest = max;
-    if (!spec.max->type.dims.empty())
+    if (!spec.max->type.dims.empty()) {
       longest = {&add("reduce", {{"from", max}, {"mode", "max"}, {"axis", dims_option(spec.max->type.dims)}, {"keep_dims", false}}, counts, "loop_max_longest", spec.span), {}};
+    } else if (spec.search) {
+      max = expanded(GraphTensor({spec.length_dims, DType::int32, nullptr}, max, spec.length_dims), spec.length_dims, "loop_max_each", spec.span);
+    }
     // one step more: the frame in which a sequence ends does not count, then a `max` of 0 is right, too
     Layer& steps = add("eval", {{"from", longest}, {"eval", "source(0) + 1"}, {"out_type", OptionDict{{"dtype", "int32"}, {"sparse_dim", Option()}}}}, counts, "loop_max_steps", spec.span);
     options.emplace_back("max_seq_len_via", &steps);
@@ -298,8 +292,8 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
     if (!state.type.history) tensor->wild_padding = graph_tensor(state.initial).wild_padding;
     step.state.push_back(std::move(tensor));
   }
-  Layer* past = spec.max && !plain && spec.has_end && spec.include_eos ? &builtin_layer(flags, "prev:past") : nullptr;
-  if (spec.search && spec.max && !plain) {
+  Layer* past = spec.max && spec.has_end && spec.include_eos ? &builtin_layer(flags, "prev:past") : nullptr;
+  if (spec.search && spec.max) {
     Layer& within = add("compare", {{"from", OptionList{&index, max}}, {"kind", "less"}}, flags, "live_max", spec.span);
     open_.back().search_live = {&within, {}};
     if (past) {
@@ -317,7 +311,7 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
     last.emplace_back();
     if (state.type.history) continue;
     std::string base = part_name(state.name);
-    LayerRef value = varying(whole(next.state[i], base), state.type, base, spec.span);
+    LayerRef value = batch_major(varying(whole(next.state[i], base), state.type, base, spec.span), state.type, base, spec.span);
     OptionDict kept{{"from", value}, {"initial_output", initial[i]}};
     // RETURNN takes a state of which it does not know the dtype yet for a float32
     bool typed = state.type.dtype != DType::float32 && !state.type.sparse_dim;
@@ -355,13 +349,15 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
         });
   };
 
+  const Layer* choice = nullptr;
+  for (std::size_t i = first_layer; i < graph_.layers.size() && !choice; ++i)
+    if (const Layer& made = graph_.layers[i]; made.cls == "choice" && made.region == open_.back().region) choice = &made;
   if (spec.has_end || spec.max) {
     LayerRef user = spec.has_end ? whole(next.end, "end") : LayerRef{}, end = user;
     auto either = [&](LayerRef a, LayerRef b, const std::string& base) {
       return LayerRef{&add("combine", {{"from", OptionList{a, b}}, {"kind", "logical_or"}}, flags, base, spec.span), {}};
     };
-    if (plain && !spec.has_end) end = no_end;
-    if (spec.max && !plain) {
+    if (spec.max) {
       Layer& full = add("compare", {{"from", OptionList{&index, max}}, {"kind", "greater_equal"}}, flags, "end_max", spec.span);
       end = {&full, {}};
       if (past) {
@@ -374,6 +370,7 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
         end = either(user, end, "end");
       }
     }
+    if (choice && !has_choice(end.layer, &states)) end = depending(end, {choice, {}}, open_.size() - 1, flags, "end_chosen", spec.span);
     Layer& layer = add("copy", {{"from", end}}, flags, "end", spec.span);
     layer.name = "end";
     layer.fixed_name = true;
@@ -395,21 +392,16 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
   for (std::size_t i = 0; i < spec.stacked.size(); ++i) {
     std::string base = part_name(spec.stacked_names[i]);
     LayerRef value = varying(whole(next.stacked[i], base), spec.stacked[i], base, spec.span);
+    if (spec.search) value = batch_major(value, spec.stacked[i], base, spec.span);
     stacked.push_back({&add("copy", {{"from", value}}, spec.stacked[i], base, spec.span), {}});
     wild.push_back(graph_tensor(next.stacked[i]).wild_padding);
   }
-  const Layer* choice = nullptr;
-  for (std::size_t i = first_layer; i < graph_.layers.size() && !choice; ++i)
-    if (const Layer& made = graph_.layers[i]; made.cls == "choice" && made.region == open_.back().region) choice = &made;
-  // Each hypothesis has frames of its own, also of what depends on no choice: RETURNN wants to see hypotheses there, in
-  // the loop.
+  // Each hypothesis has frames of its own, also of what depends on no choice: RETURNN wants to see hypotheses there.
   const Layer* hypotheses = given.axis_known ? (searched_.contains(spec.axis) ? length(spec.axis, spec.span).layer : nullptr) : choice;
-  bool moves = true;
   auto of_hypotheses = [&](const LayerRef& ref) {
     if (!ref.layer || !ref.layer->type.has(context_.dims.batch()) || has_choice(ref.layer, &states)) return;
     Option& from = const_cast<Layer*>(ref.layer)->options.front().second;
-    moves = false;
-    from = depending(std::get<LayerRef>(from.data), hypotheses, open_.size() - 1, ref.layer->type, ref.layer->base + "_chosen", spec.span);
+    from = depending(std::get<LayerRef>(from.data), {hypotheses, {}}, open_.size() - 1, ref.layer->type, ref.layer->base + "_chosen", spec.span);
   };
   if (hypotheses) {
     for (const LayerRef& ref : last) of_hypotheses(ref);
@@ -444,7 +436,8 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
   if (spec.search && !spec.axis_known) searched_.insert(spec.axis);
   TensorType type = output->type;
   type.dims.insert(type.dims.begin(), spec.axis);
-  if (!moves) options.emplace_back("optimize_move_layers_out", false);
+  // Outside of the loop RETURNN loses the hypotheses of what comes from it.
+  if (spec.search) options.emplace_back("optimize_move_layers_out", false);
   options.emplace_back("unit", RegionRef{region});
   Layer& rec = add("rec", std::move(options), type, spec.name, spec.span);
   const_cast<Region*>(region)->owner = &rec;
@@ -506,6 +499,7 @@ std::vector<Tensor> GraphBackend::cond(const CondSpec& spec, const CondBranch& t
   std::vector<LayerRef> assigns[2], results[2];
   std::vector<std::string> names;
   std::vector<bool> wild(spec.results.size());
+  bool permuted = false;
   for (std::size_t i = 0; i < spec.results.size(); ++i) {
     std::string name = i == 0 ? "output" : part_name(spec.names[i]);
     while (std::find(names.begin(), names.end(), name) != names.end()) name += "_";
@@ -528,6 +522,7 @@ std::vector<Tensor> GraphBackend::cond(const CondSpec& spec, const CondBranch& t
       const GraphTensor& tensor = graph_tensor(values[i]);
       LayerRef value = expanded(tensor, tensor.missing, part_name(spec.names[i]) + "_expanded", spec.span);
       Layer& layer = add("copy", {{"from", value}}, spec.results[i], part_name(spec.names[i]), spec.span);
+      permuted = permuted || permuted_.contains(&layer);
       fix(layer, names[i]);
       results[side].push_back({&layer, {}});
       wild[i] = wild[i] || tensor.wild_padding;
@@ -580,6 +575,7 @@ std::vector<Tensor> GraphBackend::cond(const CondSpec& spec, const CondBranch& t
   Layer& layer = add("cond", {{"from", first}, {"condition", condition}, {"name_scope", ""}, {"true_layer", branch(0)}, {"false_layer", branch(1)}},
                      type, spec.name, spec.span);
   for (const Region* region : regions) const_cast<Region*>(region)->owner = &layer;
+  if (permuted) permuted_.insert(&layer);
   if (assigned) open_.back().assigns.push_back({&layer, names.empty() ? std::string() : assigned_name});
   std::vector<Tensor> result;
   for (std::size_t i = 0; i < spec.results.size(); ++i) {
@@ -608,6 +604,13 @@ std::optional<GraphBackend::Mask> GraphBackend::live(std::size_t open, Span span
     loop.live = {&add_in(open, "compare", {{"from", OptionList{LayerRef{loop.index, {}}, lengths}}, {"kind", "less"}}, type, "live", span), {}};
   }
   return Mask{loop.live, type, {}};
+}
+
+LayerRef GraphBackend::step() const {
+  const Layer* index = nullptr;
+  for (const Open& open : open_)
+    if (open.loop) index = open.index;
+  return {index, {}};
 }
 
 LayerRef GraphBackend::search_live(Span span) {

@@ -149,7 +149,8 @@ std::vector<Tensor> slice(KernelCall& call) {
   std::int64_t step = call.node.integer("step");
   const Named lengths = call.lengths.seen_from(x.axes, axis);
   Range range = python_slice(lengths.value, call.node.attr("start"), call.node.attr("end"), step);
-  if (!call.lengths.has(out_dim)) call.define_length(out_dim, {range.count, lengths.axes});
+  for (const NewDim& d : call.node.new_dims)  // in a loop it has the length of the step before
+    if (d.dim == out_dim && !d.computed) call.define_length(out_dim, {range.count, lengths.axes});
   Axes index_axes;
   at::Tensor start = range.start;
   if (lengths.axes.empty() && step == 1) {  // a view

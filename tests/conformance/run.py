@@ -17,7 +17,6 @@ Comment lines at the top of a case say more:
   # args: -D rate=0.0          further arguments of rcnc for both backends
   # train                      compare with the train flag on as well
   # further-lengths: DIM N N N  compare with these as well, inf and nan in gradients included
-  # batch-major             no run with permuted axes: RETURNN wants the batch first (scores of a choice)
   # lengths: DIM N N N          these in place of random ones, one for each sequence of the batch
   # batch-mates                outputs mix sequences on purpose: no `alone` runs for those named behind it
 """
@@ -53,7 +52,6 @@ class Case:
         self.controls = [tuple(line[len("control:"):].strip().split(" -> ")) for line in head if line.startswith("control:")]
         self.args = [word for line in head if line.startswith("args:") for word in line[len("args:"):].split()]
         self.train = "train" in head
-        self.batch_major = "batch-major" in head
         self.batch_mates = {name for line in head if line.startswith("batch-mates:") for name in line.split(":")[1].split()}
         self.ranges, self.lengths, self.further_lengths = {}, {}, {}
         for line in head:
@@ -143,8 +141,7 @@ class Runner:
                 note(f"sequence {i} alone, eager", compare(without(sequence_of(ours, i), *parts), without(our_one, *parts), ignore=skip))
             if "nn.assign(" in case.text:
                 lines += self._assigned(case, network, inputs, params)
-            if not case.batch_major:
-                lines += self._permuted(case, inputs, params, theirs)
+            lines += self._permuted(case, inputs, params, theirs)
             lines += self._controls(case, text, inputs, params, ours)
         return lines
 
