@@ -62,10 +62,7 @@ class Searches {
   std::deque<Search> all_;
 };
 
-// Thrown where hypotheses of two searches meet.
-struct SearchesMeet {};
-
-// The latest beam of the search of `a` or `b`; either may be null.
+// The latest beam of the search of `a` or `b`, which is one; either may be null.
 BeamPtr common_beam(const BeamPtr& a, const BeamPtr& b);
 
 // `index` [batch, n]: the entries along the axis `from` of `x` that become those along `to`, for each sequence.

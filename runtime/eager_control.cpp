@@ -71,7 +71,7 @@ Tensor EagerBackend::frame(const Tensor& x, Dim axis, const Tensor& index, Span)
   return std::make_shared<const EagerTensor>(std::move(type), std::move(frame), run_.lengths.region());
 }
 
-LoopResult EagerBackend::loop(const LoopSpec& spec, const LoopBody& body) try {
+LoopResult EagerBackend::loop(const LoopSpec& spec, const LoopBody& body) {
   at::AutoGradMode grad_mode(with_grad_);
   Lengths& lengths = run_.lengths;
   Searching searching(*this, spec.search);
@@ -120,8 +120,6 @@ LoopResult EagerBackend::loop(const LoopSpec& spec, const LoopBody& body) try {
   for (std::size_t i = 0; i < result.stacked.size(); ++i)
     produced(name + "." + spec.stacked_names[i], result.stacked[i], spec.span);
   return result;
-} catch (const SearchesMeet&) {
-  fail_searches_meet(spec.span);
 }
 
 std::vector<Tensor> EagerBackend::cond(const CondSpec& spec, const CondBranch& then, const CondBranch& otherwise) {
@@ -130,7 +128,7 @@ std::vector<Tensor> EagerBackend::cond(const CondSpec& spec, const CondBranch& t
   return results;
 }
 
-std::vector<Tensor> EagerBackend::masked(const MaskedSpec& spec, const CondBranch& body) try {
+std::vector<Tensor> EagerBackend::masked(const MaskedSpec& spec, const CondBranch& body) {
   at::AutoGradMode grad_mode(with_grad_);
   Lengths& lengths = run_.lengths;
   Held mask = latest(eager(spec.mask));
@@ -152,8 +150,6 @@ std::vector<Tensor> EagerBackend::masked(const MaskedSpec& spec, const CondBranc
                                   type, chosen(mask, eager(results[i]), eager(spec.before[i])), lengths.region());
   }
   return results;
-} catch (const SearchesMeet&) {
-  fail_searches_meet(spec.span);
 }
 
 void EagerBackend::outside(const std::function<void()>& make) {

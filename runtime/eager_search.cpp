@@ -58,12 +58,6 @@ bool is_search_op(std::string_view name) {
   return std::any_of(std::begin(kTable), std::end(kTable), [&](const KernelEntry& e) { return e.name == name; });
 }
 
-void EagerBackend::fail_searches_meet(Span span) {
-  sink_.report(Diag::eager_searches_meet, span)
-      .help(Diag::help_text, {"`nn.decide` keeps the best hypothesis of a search"});
-  throw EvalError{};
-}
-
 BeamPtr EagerBackend::beam_of(const OpNode& node) const {
   if (searches_.empty()) return nullptr;
   BeamPtr beam;
@@ -159,8 +153,6 @@ Tensor EagerBackend::choice(const OpNode& node) {
   Lengths& lengths = run_.lengths;
   Held scores = latest(eager(node.tensor(0)));
   if (!search_) throw std::logic_error("choice outside of a search");
-  if (scores.beam && !search_->latest) search_ = scores.beam->search;  // goes on with an earlier one
-  if (scores.beam && scores.beam->search != search_) throw SearchesMeet{};
   const BeamPtr base = search_->latest;
   Dim batch = search_->batch, axis = node.dim("axis");
   std::int64_t sequences = lengths.extent(batch), labels = lengths.extent(axis), size = node.integer("beam_size");

@@ -100,6 +100,7 @@ void Interpreter::exec_loop(const LoopStmt& s) {
   DimTable::Record dims;
   std::size_t lengths = in_.context.lengths.mark();
   LoopRun run;
+  int search = 0;  // that the choices of the body are of
   struct Next {
     std::vector<Value> state;
     std::vector<Span> spans;  // where each got its value
@@ -115,6 +116,7 @@ void Interpreter::exec_loop(const LoopStmt& s) {
     run.index_name = s.index;
     run.index = index;
     run.state = tensors;
+    run.search = &search;
     Scope scope;
     scope.parent = frame_->scope;
     scope.kind = ScopeKind::loop;
@@ -194,7 +196,7 @@ void Interpreter::exec_loop(const LoopStmt& s) {
                               {path, before.is_tensor() ? "`" + to_string(leaf.type) + "`" : "`" + to_string(leaf.type) + "` (" + to_text(before) + ")",
                                type ? "`" + to_string(*type) + "`" : kind_text(now), type ? changed_dims(leaf.type, *type) : ""}));
         }
-        if (type && leaf.traits.merge(now.tensor()->traits)) changed = true;
+        if (type && merge_traits(leaf.traits, now.tensor()->traits, next.spans[i])) changed = true;
       });
     }
     throw_if_errors_since(errors);
@@ -202,6 +204,7 @@ void Interpreter::exec_loop(const LoopStmt& s) {
 
   // ---- what comes out
   std::vector<Traits> stacked_traits;
+  std::vector<Span> stacked_spans;
   std::vector<std::pair<Symbol, Value>> stacked_forms = run.stacked;
   std::size_t errors = diag_.error_count();
   for (std::size_t i = 0; i < run.stacked.size(); ++i)
@@ -216,6 +219,7 @@ void Interpreter::exec_loop(const LoopStmt& s) {
       }
       spec.stacked_names.push_back(name);
       spec.stacked.push_back(type);
+      stacked_spans.push_back(run.stacked_spans[i]);
       stacked_traits.push_back(leaf.is_tensor() ? leaf.tensor()->traits : Traits{});
     });
   if (s.state.empty() && run.stacked.empty()) report(Diag::loop_without_result, s.span);
@@ -229,11 +233,20 @@ void Interpreter::exec_loop(const LoopStmt& s) {
   } else if ((spec.has_end && run.end->type.has(batch)) || (spec.max && spec.max->type.has(batch))) {
     spec.length_dims = {batch};
   }
-  bool search = std::any_of(leaves.begin(), leaves.end(), [](const StateLeaf& l) { return l.traits.undecided; }) ||
-                std::any_of(stacked_traits.begin(), stacked_traits.end(), [](const Traits& t) { return t.undecided; });
-  search = search || run.beam_size;
-  spec.search = search;
-  if (search && !spec.axis_known) spec.length_dims = {batch};
+  for (const StateLeaf& leaf : leaves) search = joined_search(search, leaf.traits.search, s.span);
+  for (std::size_t i = 0; i < stacked_traits.size(); ++i) search = joined_search(search, stacked_traits[i].search, stacked_spans[i]);
+  spec.search = search != 0;
+  if (spec.search && !spec.axis_known) spec.length_dims = {batch};
+  // Where the frames of each sequence differ between hypotheses, all that comes out does.
+  int axis_search = spec.axis_known ? search_of(axis) : run.beam_size ? search : 0;
+  for (const Tensor& t : {run.end, spec.max})
+    if (t) axis_search = joined_search(axis_search, t->traits.search, s.span);
+  joined_search(search, axis_search, s.span);
+  for (std::size_t i = 0; axis_search && i < spec.stacked.size(); ++i)
+    if (!spec.stacked[i].has(batch))
+      report(Diag::stack_hypotheses, stacked_spans[i], {spec.stacked_names[i]})
+          .help(Diag::help_text, {"stack `nn.expand_dims(x, [batch])`"});
+  throw_if_errors_since(errors);
 
   for (StateLeaf& leaf : leaves) {
     rcn::LoopState state;
@@ -270,7 +283,7 @@ void Interpreter::exec_loop(const LoopStmt& s) {
     if (!spec.axis_known || d != axis)
       in_.context.lengths.define(d, united({axis}, in_.context.lengths.length_dims(d)));
   if (!spec.axis_known) in_.context.lengths.define(axis, spec.length_dims);
-  if (search && !spec.axis_known && !contains(search_dims_, axis)) search_dims_.push_back(axis);
+  if (axis_search && !spec.axis_known) search_dims_.emplace(axis, axis_search);
 
   std::size_t k = 0;
   for (std::size_t i = 0; i < s.state.size(); ++i) {
@@ -280,6 +293,7 @@ void Interpreter::exec_loop(const LoopStmt& s) {
       const Traits& traits = leaves[k++].traits;
       if (!tensor) return None{};
       tensor->traits = traits;
+      if (axis_search) tensor->traits.search = axis_search;
       return tensor;
     });
     assign(s.state[i].name, last, s.state[i].name_span);
@@ -288,6 +302,7 @@ void Interpreter::exec_loop(const LoopStmt& s) {
   for (const auto& [name, form] : stacked_forms) {
     Value value = map_leaves(form, [&](const Value&) -> Value {
       result.stacked[k]->traits = stacked_traits[k];
+      if (axis_search) result.stacked[k]->traits.search = axis_search;
       return result.stacked[k++];
     });
     assign(name, value, s.span);
@@ -403,6 +418,7 @@ Value Interpreter::frame_of(const Value& value, const Tensor& index, const Index
   if (!type.has(run->axis)) fail(Diag::frame_dim, e.span, {kind_text(value), to_string(run->axis), run->index_name.str()});
   for (Dim d : type.dims)
     if (contains(in_.context.lengths.length_dims(d), run->axis)) fail(Diag::frame_lengths, e.span, {to_string(d), to_string(run->axis)});
+  if (value.tensor()->traits.undecided() && is_decided(run->axis)) fail(Diag::decided_mixed, e.span, {to_string(run->axis), "[" + run->index_name.str() + "]"});
   Tensor frame = backend_->frame(value.tensor(), run->axis, index, e.span);
   frame->traits = value.tensor()->traits;
   return frame;

@@ -34,13 +34,14 @@ struct Origin {
 
 // What the evaluator keeps track of besides the type.
 struct Traits {
-  bool undecided = false;                       // holds a value for each hypothesis of a search
+  int search = 0;                               // the search that it holds a value for each hypothesis of; 0: none
   std::shared_ptr<const Origin> training_only;  // null: computable in inference
 
-  // Of what depends on both; whether that tells more.
+  bool undecided() const { return search != 0; }
+  // Of what depends on both, whose searches do not differ; whether that tells more.
   bool merge(const Traits& other) {
-    bool more = (other.undecided && !undecided) || (other.training_only && !training_only);
-    undecided = undecided || other.undecided;
+    bool more = (other.search && !search) || (other.training_only && !training_only);
+    if (!search) search = other.search;
     if (!training_only) training_only = other.training_only;
     return more;
   }

@@ -41,9 +41,9 @@ std::vector<Dim> static_dims(const TensorType& type) {
 
 // What a read layer is a plain copy of, in its dict.
 const Layer* copied(const Layer* layer) {
-  while (layer->cls == "copy") {
+  while (layer->cls == "copy" || layer->cls == "cast") {
     const auto* from = std::get_if<LayerRef>(&layer->option("from")->data);
-    if (!from || from->kind != RefKind::value || !from->sub.empty() || from->layer->region != layer->region) break;
+    if (!from || from->layer->type.dtype != layer->type.dtype || from->kind != RefKind::value || !from->sub.empty() || from->layer->region != layer->region) break;
     layer = from->layer;
   }
   return layer;
@@ -362,7 +362,7 @@ class Packer {
   // The layer as the `output` of the dict, in place of another.
   void make_output(const Region& region, Layer& layer) {
     for (Layer& other : graph_.layers) {
-      if (other.region != &region || other.builtin) continue;
+      if (other.region != &region || other.builtin || other.name == ".end") continue;
       std::erase_if(other.options, [](const auto& entry) { return entry.first == "is_output_layer"; });
       if (!other.fixed_name || other.name == "end") continue;
       other.fixed_name = other.root = false;

@@ -50,17 +50,19 @@ std::size_t GraphBackend::open_of(const Layer& layer) const {
 // What RETURNN moves out of a loop gets the loop's axis: then no source may have the dims of all.
 void GraphBackend::allow_loop_axis(OptionDict& options) const {
   std::vector<Dim> all;
-  std::vector<std::pair<const std::vector<Dim>*, bool>> sources;
+  std::uint64_t all_loops = 0;
+  std::vector<std::pair<const std::vector<Dim>*, std::uint64_t>> sources;
   for (const auto& [key, option] : options) {
     if (key == "allow_broadcast_all_sources") return;
     if (key != "from") continue;
     for_each_layer(option, [&](const LayerRef& ref) {
-      sources.emplace_back(&type_of(ref).dims, variation(ref) != 0);
+      sources.emplace_back(&type_of(ref).dims, variation(ref));
+      all_loops |= sources.back().second;
       all = united(all, *sources.back().first);
     });
   }
-  for (const auto& [dims, varies] : sources)
-    if (varies && without(all, *dims).empty()) return;
+  for (const auto& [dims, loops] : sources)
+    if (loops == all_loops && without(all, *dims).empty()) return;
   options.emplace_back("allow_broadcast_all_sources", true);
 }
 

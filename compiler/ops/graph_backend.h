@@ -117,6 +117,7 @@ class GraphBackend final : public Backend {
   LayerRef in_each_step(const LayerRef& ref, std::size_t open);
   LayerRef varying(const LayerRef& ref, std::size_t open, const TensorType& type, const std::string& base, Span span);
   LayerRef varying(const LayerRef& ref, const TensorType& type, const std::string& base, Span span);
+  LayerRef depending(const LayerRef& ref, const Layer* on, std::size_t open, const TensorType& type, const std::string& base, Span span);
   LayerRef guarded(const GraphTensor& tensor, Span span);
   LayerRef search_live(Span span);
   std::optional<Mask> live(std::size_t open, Span span);

@@ -111,13 +111,18 @@ LayerRef GraphBackend::varying(const LayerRef& ref, const TensorType& type, cons
 
 LayerRef GraphBackend::varying(const LayerRef& ref, std::size_t open, const TensorType& type, const std::string& base, Span span) {
   if (variation(ref) & bit(open)) return ref;
-  const Layer* index = open_[open].index;
+  return depending(ref, open_[open].index, std::max(open, open_of(*ref.layer)), type, base + "_each", span);
+}
+
+// The layer, made to depend on another one (of ints from 0) that does not change it.
+LayerRef GraphBackend::depending(const LayerRef& ref, const Layer* on, std::size_t open, const TensorType& type, const std::string& base,
+                                 Span span) {
   OptionDict out{{"dtype", to_string(type.dtype)}, {"sparse_dim", type.sparse_dim ? Option(type.sparse_dim) : Option()}};
-  OptionDict options{{"from", OptionList{ref, LayerRef{index, {}}}},
+  OptionDict options{{"from", OptionList{ref, LayerRef{on, {}}}},
                      {"eval", "tf.where(source(1) >= 0, source(0), source(0))"},
                      {"out_type", std::move(out)},
                      {"allow_broadcast_all_sources", true}};
-  return {&add_in(std::max(open, open_of(*ref.layer)), "eval", std::move(options), type, base + "_each", span), {}};
+  return {&add_in(open, "eval", std::move(options), type, base, span), {}};
 }
 
 Tensor GraphBackend::frame(const Tensor& x, Dim axis, const Tensor&, Span span) {
@@ -166,8 +171,9 @@ std::string part_name(const std::string& name) {
 
 namespace {
 
-// Whether the layer depends on what this step of a search chose.
-bool has_choice(const Layer* layer) {
+// Whether the layer depends on what this step of a search chose; with `states`, the layers that those of the step before
+// stand for, also on what an earlier one did.
+bool has_choice(const Layer* layer, const std::unordered_map<const Layer*, const Layer*>* states = nullptr) {
   std::vector<const Layer*> open{layer};
   std::unordered_set<const Layer*> seen;
   while (!open.empty()) {
@@ -177,7 +183,9 @@ bool has_choice(const Layer* layer) {
     if (!seen.insert(next).second) continue;
     for (const auto& [key, option] : next->options)
       for_each_layer(option, [&](const LayerRef& ref) {
-        if (ref.kind != RefKind::previous && ref.layer->region == layer->region) open.push_back(ref.layer);
+        const Layer* to = ref.layer;
+        if (ref.kind == RefKind::previous) to = states && states->contains(to) ? states->at(to) : nullptr;
+        if (to && to->region == layer->region) open.push_back(to);
       });
   }
   return false;
@@ -309,8 +317,12 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
     last.emplace_back();
     if (state.type.history) continue;
     std::string base = part_name(state.name);
-    LayerRef value = whole(next.state[i], base);
-    Layer& layer = add("copy", {{"from", value}, {"initial_output", initial[i]}}, state.type, base, spec.span);
+    LayerRef value = varying(whole(next.state[i], base), state.type, base, spec.span);
+    OptionDict kept{{"from", value}, {"initial_output", initial[i]}};
+    // RETURNN takes a state of which it does not know the dtype yet for a float32
+    bool typed = state.type.dtype != DType::float32 && !state.type.sparse_dim;
+    if (typed) kept.emplace_back("dtype", to_string(state.type.dtype));
+    Layer& layer = add(typed ? "cast" : "copy", std::move(kept), state.type, base, spec.span);
     varying_[&layer] |= bit(open_.size() - 1);
     states.emplace(before[i], &layer);
     // All its values, for the last one after the loop; gone where nothing reads that. (RETURNN's own `rec_last_output`
@@ -366,6 +378,15 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
     layer.name = "end";
     layer.fixed_name = true;
     layer.root = true;
+    if (!spec.search) {
+      // RETURNN gives the axis its lengths with the first layer, by name, of which it needs all frames: one with the batch.
+      std::vector<Dim> absent = without({context_.dims.batch()}, flags.dims);
+      GraphTensor seen({united(absent, flags.dims), DType::bool_, nullptr}, {&layer, {}}, absent);
+      Layer& first = add("copy", {{"from", expanded(seen, absent, "end_batch", spec.span)}, {"is_output_layer", true}}, seen.type, "", spec.span);
+      first.name = ".end";
+      first.fixed_name = true;
+      first.root = true;
+    }
   }
 
   LoopResult result;
@@ -377,6 +398,23 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
     stacked.push_back({&add("copy", {{"from", value}}, spec.stacked[i], base, spec.span), {}});
     wild.push_back(graph_tensor(next.stacked[i]).wild_padding);
   }
+  const Layer* choice = nullptr;
+  for (std::size_t i = first_layer; i < graph_.layers.size() && !choice; ++i)
+    if (const Layer& made = graph_.layers[i]; made.cls == "choice" && made.region == open_.back().region) choice = &made;
+  // Each hypothesis has frames of its own, also of what depends on no choice: RETURNN wants to see hypotheses there, in
+  // the loop.
+  const Layer* hypotheses = given.axis_known ? (searched_.contains(spec.axis) ? length(spec.axis, spec.span).layer : nullptr) : choice;
+  bool moves = true;
+  auto of_hypotheses = [&](const LayerRef& ref) {
+    if (!ref.layer || !ref.layer->type.has(context_.dims.batch()) || has_choice(ref.layer, &states)) return;
+    Option& from = const_cast<Layer*>(ref.layer)->options.front().second;
+    moves = false;
+    from = depending(std::get<LayerRef>(from.data), hypotheses, open_.size() - 1, ref.layer->type, ref.layer->base + "_chosen", spec.span);
+  };
+  if (hypotheses) {
+    for (const LayerRef& ref : last) of_hypotheses(ref);
+    for (const LayerRef& ref : stacked) of_hypotheses(ref);
+  }
   // RETURNN takes the hypotheses of `output`, and with them the lengths, for those of the loop; of a loop that ends by
   // itself it would take the lengths of another dim, too.
   Layer* output = nullptr;
@@ -385,10 +423,7 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
   };
   for (const LayerRef& ref : stacked)
     if (!output && fits(ref.layer->type) && (!spec.search || has_choice(ref.layer))) output = const_cast<Layer*>(ref.layer);
-  if (!output && spec.search)
-    for (std::size_t i = first_layer; i < graph_.layers.size() && !output; ++i)
-      if (Layer& made = graph_.layers[i]; made.cls == "choice" && made.region == open_.back().region)
-        output = &add("copy", {{"from", &made}}, made.type, "output", spec.span);
+  if (!output && choice) output = &add("copy", {{"from", choice}}, choice->type, "output", spec.span);
   for (const LayerRef& ref : stacked)
     if (ref.layer != output) const_cast<Layer*>(ref.layer)->options.emplace_back("is_output_layer", true);
   if (!output) {  // every loop has one
@@ -409,6 +444,7 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
   if (spec.search && !spec.axis_known) searched_.insert(spec.axis);
   TensorType type = output->type;
   type.dims.insert(type.dims.begin(), spec.axis);
+  if (!moves) options.emplace_back("optimize_move_layers_out", false);
   options.emplace_back("unit", RegionRef{region});
   Layer& rec = add("rec", std::move(options), type, spec.name, spec.span);
   const_cast<Region*>(region)->owner = &rec;

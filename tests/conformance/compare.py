@@ -119,7 +119,7 @@ def _tensors(left, right, tolerance, floor, dim_names):
         elif name in left["lengths"]:
             a, b = (_lengths_over(tensor, key) for tensor, key in ((left, name), (right, other)))
             if not _equal_lengths(a, b):
-                lines.append(f"lengths of {name} {a.tolist()} != {b.tolist()}")
+                lines.append(f"lengths of {name} {numpy.squeeze(a).tolist()} != {numpy.squeeze(b).tolist()}")
         elif left["values"].shape[axis] != right["values"].shape[axis]:
             lines.append(f"size of {name} {left['values'].shape[axis]} != {right['values'].shape[axis]}")
     if lines:
@@ -176,15 +176,18 @@ def _transposed(tensor, order):
 
 
 def _lengths_over(tensor, name):
-    """Lengths with their axes in the order in which the tensor has these dims."""
-    over = length_dims_of(tensor, name)
-    order = sorted(range(len(over)), key=lambda i: tensor["dims"].index(over[i]) if over[i] in tensor["dims"] else -1)
-    return numpy.transpose(numpy.asarray(tensor["lengths"][name]), order)
+    """Lengths with the axes of the tensor, size 1 where they do not depend on one; theirs, where it lacks one of them."""
+    dims, over = tensor["dims"], length_dims_of(tensor, name)
+    order = sorted(range(len(over)), key=lambda i: dims.index(over[i]) if over[i] in dims else -1)
+    lengths = numpy.transpose(numpy.asarray(tensor["lengths"][name]), order)
+    if not set(over) <= set(dims):
+        return lengths
+    return lengths.reshape([lengths.shape[order.index(over.index(dim))] if dim in over else 1 for dim in dims])
 
 
 def _equal_lengths(a, b):
-    """Equal, or one is a scalar and all of the other have this value."""
-    if a.ndim and b.ndim and a.shape != b.shape:
+    """Equal, also where one of them depends on fewer dims."""
+    if a.ndim and b.ndim and (a.ndim != b.ndim or any(m != n and 1 not in (m, n) for m, n in zip(a.shape, b.shape))):
         return False
     return bool(numpy.all(a == b))
 

@@ -13,6 +13,7 @@ sequences named there are comparable, and no gradient is. Comment lines at the t
   # prefix: lstm/        of the parameters in the model
   # args: --mode search  further arguments of rcnc for both backends
   # train                with the train flag on
+  # wrong: NAME ...      returnn_common gives something else than it says: we must not
   # shapes               dims and lengths only: the numbers are random
   # beams: 3             returnn_common gave all hypotheses, the best first: that one is compared
 """
@@ -20,6 +21,7 @@ sequences named there are comparable, and no gradient is. Comment lines at the t
 import argparse
 import json
 import pathlib
+import re
 import sys
 import tempfile
 import time
@@ -39,9 +41,12 @@ OUTPUTS, GRADIENTS = 1e-4, 1e-3  # tolerances; of gradients relative to the larg
 class Case:
     def __init__(self, path):
         self.path, self.name = path, path.stem
-        head = [line[1:].strip() for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("#")]
+        text = path.read_text(encoding="utf-8")
+        self.dims = re.findall(r"(?m)^dim (\w+):", text)
+        head = [line[1:].strip() for line in text.splitlines() if line.startswith("#")]
         self.prefix = next((line.split(":")[1].strip() for line in head if line.startswith("prefix:")), "")
         self.args = [word for line in head if line.startswith("args:") for word in line[len("args:"):].split()]
+        self.wrong = {name for line in head if line.startswith("wrong:") for name in line.split(":")[1].split()}
         self.train, self.shapes = "train" in head, "shapes" in head
         self.beams = next((int(line.split(":")[1]) for line in head if line.startswith("beams:")), 1)
         self.golden = dict(numpy.load(path.with_suffix(".npz")))
@@ -72,7 +77,10 @@ def check(case, backend, result, trainable):
     if wanted - set(outputs):
         lines.append(f"{backend}: no output {sorted(wanted - set(outputs))}")
     for name in sorted(wanted & set(outputs)):
-        lines += [f"{backend}: {name}: {line}" for line in check_output(case, name, outputs[name])]
+        found = check_output(case, name, outputs[name])
+        if name in case.wrong:
+            found = [] if found else ["the same as returnn_common, which is wrong"]
+        lines += [f"{backend}: {name}: {line}" for line in found]
     if case.name in LEAKS or case.shapes:
         return lines
     for key, expected in case.golden.items():
@@ -94,7 +102,12 @@ def check_output(case, name, output):
     expected = expected[::case.beams] if case.beams > 1 else expected
     lengths = {dim: numpy.asarray(value) for dim, value in output["lengths"].items()}
     dims = output["dims"]
-    order = sorted(range(len(dims)), key=lambda i: 0 if dims[i] == "batch" else 1 if dims[i] in lengths else 2)
+    def place(dim):  # two declared dynamic dims: as they are declared
+        if dim not in lengths:
+            return (0 if dim == "batch" else 2, 0)
+        return (1, case.dims.index(dim) if dim in case.dims else len(case.dims))
+
+    order = sorted(range(len(dims)), key=lambda i: place(dims[i]))
     values, dims = values.transpose(order), [dims[i] for i in order]
     if "batch" not in dims:  # the same for all sequences: returnn_common may have such a tensor once for each
         values = numpy.broadcast_to(values, expected.shape[: expected.ndim - values.ndim] + values.shape)

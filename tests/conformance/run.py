@@ -16,6 +16,7 @@ Comment lines at the top of a case say more:
                                comparison sees such a mistake)
   # args: -D rate=0.0          further arguments of rcnc for both backends
   # train                      compare with the train flag on as well
+  # further-lengths: DIM N N N  compare with these as well, inf and nan in gradients included
   # batch-major             no run with permuted axes: RETURNN wants the batch first (scores of a choice)
   # lengths: DIM N N N          these in place of random ones, one for each sequence of the batch
   # batch-mates                outputs mix sequences on purpose: no `alone` runs for those named behind it
@@ -54,11 +55,14 @@ class Case:
         self.train = "train" in head
         self.batch_major = "batch-major" in head
         self.batch_mates = {name for line in head if line.startswith("batch-mates:") for name in line.split(":")[1].split()}
-        self.ranges, self.lengths = {}, {}
+        self.ranges, self.lengths, self.further_lengths = {}, {}, {}
         for line in head:
             if line.startswith("lengths:"):
                 name, *values = line.split(":")[1].split()
                 self.lengths[name] = numpy.array([int(value) for value in values])
+            if line.startswith("further-lengths:"):
+                name, *values = line.split(":")[1].split()
+                self.further_lengths[name] = [int(value) for value in values]
             if line.startswith("range:"):
                 name, low, high = line.split(":")[1].split()
                 self.ranges[name] = (int(low), int(high))
@@ -112,6 +116,9 @@ class Runner:
             note("eager", compare(theirs, ours, ignore=["output"]))
             if case.train:
                 note("train", compare(*both(inputs, train=True), ignore=["output"]))
+            if case.further_lengths:
+                others = random_inputs(externs, seed=7, lengths=case.further_lengths, ranges=case.ranges)
+                note(f"lengths {case.further_lengths}", compare(*both(others), ignore=["output"]))
             unmoved = LOOP.sub(r'\1 "optimize_move_layers_out": False,', text)
             if unmoved != text:
                 with Network(unmoved) as other:
