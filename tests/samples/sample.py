@@ -43,6 +43,9 @@ class Sample:
     learning_rate = 0.01
     """Of the training steps on one batch."""
 
+    modes = ()
+    """Those that the sample declares besides train, eval and search."""
+
     searches = False
     """Whether search gives other outputs than the other modes."""
 
@@ -80,6 +83,12 @@ class Sample:
                     inputs = available_for_inference(text, self.inputs)
                     result = network.run(inputs, search=True, want_grads=False)
                     self.assertEqual(compare(expected, outputs_of(result)), [])
+
+    def test_own_modes(self):
+        """RETURNN and the eager run agree in the modes that the sample declares."""
+        for mode in self.modes:
+            with self.subTest(mode):
+                self.assertTrue(self.agreed("--mode", mode)[0]["outputs"])
 
     def test_forms_and_parameters(self):
         """The tagged JSON is the Python form, in full size; RETURNN's parameters are the pinned ones."""
@@ -164,6 +173,20 @@ class Sample:
         self.assertEqual(compare(self.network.run(self.inputs), result, dim_names=False), [])
 
 
+    def agreed(self, *options):
+        """What RETURNN and the eager run both compute under further options, and the network. Without losses targets are not needed."""
+        options = [*self.options, *options]
+        text = rcnc(self.path, *options)
+        inputs = self.inputs if '"loss"' in text else available_for_inference(text, self.inputs)
+        with Network(text) as network:
+            params = {item["name"]: self.params[item["name"]] for item in network.params()}
+            network.set_params(params)
+            result = network.run(inputs, search='"search": True' in text, want_grads=False)
+        ours = Eager([RCNC]).run(self.path, inputs, params, want_grads=False, options=options)
+        self.assertEqual(compare(result, ours, ignore=[ALIAS], dim_names=False), [])
+        return result, text
+
+
 class Searching(Sample):
     """A sample whose search is by nn.choice."""
 
@@ -176,17 +199,9 @@ class Searching(Sample):
 
     def searched(self, beam_size):
         """The outputs of the search mode, which needs no targets; RETURNN and the eager run agree."""
-        text = rcnc(self.path, "--mode", "search", *self.options, "-D", f"beam_size={beam_size}")
+        result, text = self.agreed("--mode", "search", "-D", f"beam_size={beam_size}")
         for word in ('"class": "dropout"', "train_flag"):
             self.assertNotIn(word, text)
-        with Network(text) as network:
-            params = {item["name"]: self.params[item["name"]] for item in network.params()}
-            network.set_params(params)
-            inputs = available_for_inference(text, self.inputs)
-            result = network.run(inputs, search=True, want_grads=False)
-        options = ["--mode", "search", *self.options, "-D", f"beam_size={beam_size}"]
-        ours = Eager([RCNC]).run(self.path, inputs, params, want_grads=False, options=options)
-        self.assertEqual(compare(result, ours, ignore=[ALIAS], dim_names=False), [])
         return result["outputs"]
 
     def scored(self, labels, lengths):
@@ -204,7 +219,7 @@ class Searching(Sample):
         return self.wanted(labels, lengths)
 
     def test_search(self):
-        """One hypothesis is the greedy one; more of them find no worse (not always: for these parameters)."""
+        """One hypothesis is the greedy one; more find no worse scores per label (not always: for these parameters)."""
         totals = []
         for beam_size in (1, 8):
             output = self.searched(beam_size)[self.best]
@@ -216,7 +231,7 @@ class Searching(Sample):
                 told = wanted[i, :end]
                 if beam_size == 1:
                     self.assertEqual(scores[i, :end].argmax(axis=-1).tolist(), told.tolist())
-                total.append(scores[i, numpy.arange(end), told].sum())
+                total.append(scores[i, numpy.arange(end), told].mean())
             totals.append(total)
         self.assertTrue(numpy.less_equal(totals[0], numpy.add(totals[1], 1e-5)).all(), totals)
 

@@ -6,7 +6,7 @@ from sample import Sample, outputs_of
 from support import rcnc
 
 # isort: split
-from compare import compare
+from compare import compare, valid_mask
 from referee import Network
 
 
@@ -34,6 +34,28 @@ class LanguageModel(Sample, unittest.TestCase):
     name = "language_model"
     small = ("num_layers=2", "lstm_size=8")
     plain = False  # nn.dot of the output and the embedding
+
+
+class LstmLm(Sample, unittest.TestCase):
+    name = "lstm_lm"
+    small = ("num_layers=2", "lstm_size=8", "embed_size=6", "vocab_size=11")
+    modes = ("score",)
+    learning_rate = 0.05  # half of the recurrent weights are dropped
+    plain = False
+
+    def test_scores(self):
+        """The sum over the words of a sentence is what the error says in the other modes."""
+        scores = self.agreed("--mode", "score")[0]["outputs"]["scores"]
+        total = scores["values"][valid_mask(scores)].sum()
+        self.assertAlmostEqual(-total, self.network.run(self.inputs)["errors"]["sentence"]["sum"], 4)
+
+    def test_noise(self):
+        """With noise RETURNN gives other gradients, in training only, and still learns."""
+        with Network(rcnc(self.path, *self.options, "-D", "weight_noise=0.05", "-D", "weight_drop=0.0")) as network:
+            network.set_params(self.params)
+            self.assertEqual(compare(network.run(self.inputs), self.network.run(self.inputs)), [])
+            noisy = [network.run(self.inputs, train=True)["gradients"]["lm/layers/0/param_W_re"] for _ in range(2)]
+            self.assertTrue((noisy[0] != noisy[1]).all())
 
 
 class TransformerLm(Sample, unittest.TestCase):
