@@ -1,12 +1,17 @@
 """The samples without a search of their own."""
 
+import pathlib
+import tempfile
 import unittest
 
+import numpy
+
 from sample import Sample, outputs_of
-from support import rcnc
+from support import RCNC, SAMPLES, rcnc
 
 # isort: split
 from compare import compare, valid_mask
+from eager import Eager
 from referee import Network
 
 
@@ -76,6 +81,38 @@ class ExplicitLstm(Sample, unittest.TestCase):
         with Network(rcnc(self.path, "-D", "explicit=false")) as network:
             network.set_params(self.params)
             self.assertEqual(compare(network.run(self.inputs), self.network.run(self.inputs)), [])
+
+
+class SpecAugment(Sample, unittest.TestCase):
+    name = "specaugment"
+    small = ("hidden_size=8", "num_classes=11")
+    plain = False
+
+    def test_spans(self):
+        """What is hidden of ones in the first training steps: up to two spans of frames and two of features a sequence."""
+        inputs = {"data": numpy.ones((256, 200, 80), "float32"), "data/length/time": numpy.full(256, 200, "int32")}
+        with tempfile.TemporaryDirectory() as folder:
+            model = pathlib.Path(folder) / "model.rcn"
+            model.write_text(
+                'import "specaugment.rcn" as sample\n'
+                "extern data: float32[batch, sample.time, sample.input]\n"
+                "network {\n    fn main() {\n"
+                "        output x = sample.specaugment(data, spatial_dim=sample.time, feature_dim=sample.input)\n    }\n}\n",
+                encoding="utf-8",
+            )
+            with Network(rcnc("-I", SAMPLES, model)) as network:
+                theirs = network.run(inputs, train=True, want_grads=False)
+            ours = Eager([RCNC]).run(model, inputs, {}, train=True, want_grads=False, options=["-I", SAMPLES])
+        for result in (theirs, ours):
+            hidden = result["outputs"]["x"]["values"] == 0
+            for axis, widest, least, most in ((2, 20, 8, 12), (1, 16, 6, 10)):
+                where = hidden.all(axis=axis)
+                beginnings = where[:, 0] + (where[:, 1:] & ~where[:, :-1]).sum(axis=1)
+                self.assertEqual(set(beginnings), {0, 1, 2})
+                self.assertLessEqual(where.sum(axis=1).max(), 2 * widest)
+                self.assertTrue(least < where.sum(axis=1).mean() < most, where.sum(axis=1).mean())
+            rows, columns = hidden.all(axis=2)[:, :, None], hidden.all(axis=1)[:, None]
+            numpy.testing.assert_array_equal(hidden, rows | columns)
 
 
 class Adaptive(Sample, unittest.TestCase):
