@@ -58,8 +58,18 @@ class Sample:
         cls.params = random_parameters(cls.network.params(), seed=cls.seed)
         cls.network.set_params(cls.params)
         cls.inputs = random_inputs(cls.network.externs(), seed=7, lengths=cls.lengths)
-        named = {re.sub("^classes", "targets", key): value for key, value in cls.inputs.items()}  # their key in RETURNN
-        cls.eager = functools.partial(Eager([RCNC]).run, cls.path, named, cls.params, options=cls.options)
+        cls.eager = functools.partial(Eager([RCNC]).run, cls.path, cls.named(cls.inputs), cls.params, options=cls.options)
+
+    @classmethod
+    def named(cls, inputs):
+        """Inputs by the names that the program has for them, not by their keys in RETURNN."""
+        keys = re.findall(r'(?m)^extern (\w+)\(key="(\w+)"', cls.path.read_text(encoding="utf-8"))
+        names = {key: name for name, key in keys}
+        return {re.sub(r"^\w+", lambda found: names.get(found[0], found[0]), key): value for key, value in inputs.items()}
+
+    def params_of(self, network):
+        """Those of the parameters that a network of another mode has."""
+        return {item["name"]: self.params[item["name"]] for item in network.params()}
 
     def test_modes(self):
         """All modes compile; in eval and search nothing depends on the train flag, search needs no targets."""
@@ -75,7 +85,7 @@ class Sample:
             for word in ('"class": "dropout"', "train_flag"):
                 self.assertNotIn(word, text)
             with self.subTest(mode), Network(text) as network:
-                network.set_params(self.params)
+                network.set_params(self.params_of(network))
                 for train in (False, True):
                     result = network.run(self.inputs, train=train, want_grads=False)
                     self.assertEqual(compare(expected, outputs_of(result)), [])
@@ -179,10 +189,10 @@ class Sample:
         text = rcnc(self.path, *options)
         inputs = self.inputs if '"loss"' in text else available_for_inference(text, self.inputs)
         with Network(text) as network:
-            params = {item["name"]: self.params[item["name"]] for item in network.params()}
+            params = self.params_of(network)
             network.set_params(params)
             result = network.run(inputs, search='"search": True' in text, want_grads=False)
-        ours = Eager([RCNC]).run(self.path, inputs, params, want_grads=False, options=options)
+        ours = Eager([RCNC]).run(self.path, self.named(inputs), params, want_grads=False, options=options)
         self.assertEqual(compare(result, ours, ignore=[ALIAS], dim_names=False), [])
         return result, text
 

@@ -7,7 +7,7 @@ import unittest
 import numpy
 
 from sample import Sample, outputs_of
-from support import RCNC, SAMPLES, rcnc
+from support import RCNC, SAMPLES, parameters_of, rcnc
 
 # isort: split
 from compare import compare, valid_mask
@@ -113,6 +113,29 @@ class SpecAugment(Sample, unittest.TestCase):
                 self.assertTrue(least < where.sum(axis=1).mean() < most, where.sum(axis=1).mean())
             rows, columns = hidden.all(axis=2)[:, :, None], hidden.all(axis=1)[:, None]
             numpy.testing.assert_array_equal(hidden, rows | columns)
+
+
+class MixtureOfExperts(Sample, unittest.TestCase):
+    name = "mixture_of_experts"
+    small = ("num_blocks=2", "num_experts=4", "model_size=8", "ff_size=10", "adapter_size=6", "num_senones=11", "num_phones=5")
+    lengths = {"time": [7, 4, 6], "phone_time": [3, 1, 2]}
+    modes = ("all_experts",)
+    plain = False
+
+    def test_stages(self):
+        """What is trained in each stage; RETURNN and the eager run agree in both."""
+        trained = {}
+        for stage in ("adapt", "full"):
+            self.agreed("-D", f"stage={stage}")
+            found = parameters_of(rcnc("params", self.path, *self.options, "-D", f"stage={stage}"))
+            trained[stage] = {name.split("/")[1 if name.startswith("encoder") else 0] for name, item in found.items() if item["trainable"]}
+        self.assertEqual(trained["adapt"], {"adapters", "shared", "heads"})
+        self.assertEqual(trained["full"], trained["adapt"] | {"lstm", "blocks"})
+
+    def test_all_experts(self):
+        """With all of its experts the mixture gives something else."""
+        every, _ = self.agreed("--mode", "all_experts")
+        self.assertNotEqual(compare(outputs_of(self.network.run(self.inputs, want_grads=False)), outputs_of(every)), [])
 
 
 class Adaptive(Sample, unittest.TestCase):
