@@ -73,11 +73,12 @@ struct Record {
 
 // How a parameter gets its first value: what `nn.init.*` gives. Numbers and nested lists are plain values.
 struct Initializer {
-  enum class Kind : std::uint8_t { variance_scaling, uniform, normal, truncated_normal, orthogonal } kind;
-  double a = 0;           // uniform: minval; normals: mean; variance_scaling: scale
-  double b = 0;           // uniform: maxval; normals: stddev
+  enum class Kind : std::uint8_t { variance_scaling, uniform, normal, truncated_normal, orthogonal, gammatone } kind;
+  double a = 0;           // uniform: minval; normals: mean; variance_scaling: scale; gammatone: lowest frequency
+  double b = 0;           // uniform: maxval; normals: stddev; gammatone: highest frequency
   std::string mode;       // variance_scaling: fan_in, fan_out, fan_avg
   std::string distribution;  // variance_scaling: uniform, truncated_normal, untruncated_normal
+  double sampling_rate = 0;  // gammatone
 };
 
 // `int`, `Dim`, `Tensor`, ... as values (for isinstance).

@@ -233,8 +233,21 @@ Tensor GraphBackend::input(const ExternInput& input) {
 
 namespace {
 
+// Filters as runtime/initializers.cpp has them, in NumPy, which RETURNN knows there.
+std::string gammatone_text(const Initializer& init, const std::vector<Dim>& dims) {
+  std::int64_t length = *dims.front()->size, channels = *dims.back()->size, parts = (length + 1023) / 1024;
+  auto scale = [](double hertz) { return "numpy.log10(" + number_text(hertz) + " / 165.4 + 0.88)"; };
+  std::string n = std::to_string(length), rate = number_text(init.sampling_rate), shape;
+  for (Dim d : dims) shape += (shape.empty() ? "" : ", ") + std::to_string(*d->size);
+  return "(lambda f, t: (lambda h: h / numpy.abs(numpy.fft.fft(h, n=" + std::to_string(1024 * parts) + ", axis=0)[:" + std::to_string(512 * parts) +
+         ":" + std::to_string(parts) + "]).max(axis=0))(t ** 3 * numpy.exp(-2 * numpy.pi * (24.7 + f / 9.264491981582191) * t) * " +
+         "numpy.cos(2 * numpy.pi * f * t)))(165.4 * (10 ** numpy.linspace(" + scale(init.a) + ", " + scale(init.b) + ", " +
+         std::to_string(channels) + ") - 0.88), numpy.linspace(1 / " + rate + ", " + n + " / " + rate + ", " + n + ")[:, None]).reshape(" + shape +
+         ").astype('float32')";
+}
+
 // RETURNN's spelling of an initialiser: names of TensorFlow's classes.
-std::string initializer_text(const Initializer& init) {
+std::string initializer_text(const Initializer& init, const std::vector<Dim>& dims) {
   auto number = [](double x) { return number_text(x); };
   switch (init.kind) {
     case Initializer::Kind::variance_scaling:
@@ -244,12 +257,14 @@ std::string initializer_text(const Initializer& init) {
     case Initializer::Kind::truncated_normal:
       return "TruncatedNormal(mean=" + number(init.a) + ", stddev=" + number(init.b) + ")";
     case Initializer::Kind::orthogonal: return "Orthogonal()";
+    case Initializer::Kind::gammatone: return gammatone_text(init, dims);
   }
   return {};
 }
 
-Option initial_option(const Value& initial, DType dtype) {
-  if (const auto* init = std::get_if<std::shared_ptr<const Initializer>>(&initial.data())) return initializer_text(**init);
+Option initial_option(const Value& initial, const TensorType& type) {
+  DType dtype = type.dtype;
+  if (const auto* init = std::get_if<std::shared_ptr<const Initializer>>(&initial.data())) return initializer_text(**init, type.dims);
   if (initial.is_list() || initial.is_tuple())
     return "numpy.array(" + python_nested(initial, dtype) + ", dtype='" + std::string(to_string(dtype)) + "')";
   return number_option(OpCall::to_operand(initial), dtype);
@@ -268,7 +283,7 @@ Tensor GraphBackend::parameter(const Parameter& p) {
   bool trainable = p.trainable && !p.auxiliary && is_float(p.type.dtype);
   OptionDict options{{"shape", std::move(shape)}};
   if (p.type.dtype != DType::float32) options.emplace_back("dtype", to_string(p.type.dtype));
-  options.emplace_back("init", initial_option(p.initial, p.type.dtype));
+  options.emplace_back("init", initial_option(p.initial, p.type));
   if (!trainable) options.emplace_back("trainable", false);
   if (trainable && p.weight_decay) options.emplace_back("L2", *p.weight_decay);  // it would count for a frozen one too
   if (!p.updater_opts.is_none()) options.emplace_back("updater_opts", option_of(p.updater_opts, p.span));
