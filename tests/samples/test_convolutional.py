@@ -11,6 +11,7 @@ from sample import Sample, Searching
 class ConformerCtc(Sample, unittest.TestCase):
     name = "conformer_ctc"
     small = ("num_layers=2", "model_size=8", "num_heads=2", "num_labels=5", "channel_sizes=[2,3,3]", "aux_layers=[1]")
+    constructed = ("num_layers=3", "aux_layers=[1]")
     lengths = {"time": [38, 23, 30], "target_time": [4, 2, 3]}  # a sixth of it so long that there is an alignment
     plain = False
     searches = True
@@ -28,6 +29,7 @@ class ConformerCtc(Sample, unittest.TestCase):
 class ConformerTransducer(Searching, unittest.TestCase):
     name = "conformer_transducer"
     small = ("num_layers=2", "num_heads=2", "enc_size=8", "lstm_size=6", "embed_size=5", "joint_size=8", "num_labels=5")
+    constructed = ("num_layers=3",)
     lengths = {"time": [38, 23, 30], "target_time": [4, 2, 3]}
 
     def test_search(self):
@@ -56,19 +58,20 @@ class Wav2vec(Sample, unittest.TestCase):
 
 class Tacotron2(Sample, unittest.TestCase):
     name = "tacotron2"
-    small = ("embed_size=6", "enc_size=5", "att_size=7", "location_size=3", "location_width=3", "dec_size=8", "post_size=6",
+    small = ("embed_size=6", "enc_size=5", "att_size=7", "location_size=3", "location_width=3", "dec_size=8", "post_size=8",
              "prenet_dropout=0.0", "max_steps=5")
     modes = without_targets = ("synthesis",)
+    seed = 9  # with which some sequences end before the most steps
     learning_rate = 0.03
     searches = True
     plain = False
 
     def test_last_step(self):
-        """Synthesis has two frames for each step, and stops before the most steps where the model says so."""
+        """Synthesis has two frames for each step, and stops where the model says so, or at the most steps."""
         outputs = self.agreed("--mode", "synthesis", targets=False)[0]["outputs"]
         steps, frames = outputs["attention"]["lengths"]["steps"], outputs["audio"]["lengths"]["mel_time"]
         self.assertEqual(frames.tolist(), (2 * steps).tolist())
-        self.assertLess(steps.min(), 5)
+        self.assertTrue(steps.min() < steps.max() == 5, steps)
 
 
 class NarTts(Sample, unittest.TestCase):
@@ -76,18 +79,9 @@ class NarTts(Sample, unittest.TestCase):
     small = ("embed_size=6", "speaker_size=5", "hidden_size=6", "dec_size=7", "num_speakers=4")
     lengths = {"text_time": [4, 2, 3], "speech_time": [8, 5, 6]}
     given = {"durations": numpy.array([[1, 3, 2, 2], [4, 1, 0, 0], [2, 2, 2, 0]], "int32")}  # they add up to speech_time
-    modes = ("synthesis", "aligned")
-    without_targets = ("synthesis",)
+    modes = without_targets = ("synthesis",)
     searches = True
     plain = False
-
-    def test_aligned(self):
-        """With the true durations the frames are those of training."""
-        audio = self.agreed("--mode", "aligned")[0]["outputs"]["audio"]
-        self.assertEqual(next(iter(audio["lengths"].values())).tolist(), [8, 5, 6])
-        expected = self.network.run(self.inputs, want_grads=False)["outputs"]["audio"]
-        for i, length in enumerate([8, 5, 6]):
-            numpy.testing.assert_allclose(audio["values"][i, :length], expected["values"][i, :length], atol=1e-5)
 
 
 if __name__ == "__main__":

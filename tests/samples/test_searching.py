@@ -44,6 +44,7 @@ class AttentionCopy(WithEnd, unittest.TestCase):
 class Transformer(WithEnd, unittest.TestCase):
     name = "transformer"
     small = ("num_layers=2", "model_size=8", "ff_size=12", "num_heads=2", "vocab_size=11")
+    constructed = ("num_layers=2",)
     seed = 5  # with which greedy search ends before the greatest length, but not at once: RETURNN cannot stack no frames
 
     def greatest_lengths(self):
