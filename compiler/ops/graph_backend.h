@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -151,6 +152,7 @@ class GraphBackend final : public Backend {
   std::deque<Open> open_;    // the root first
   std::deque<Mask> masks_;
   std::unordered_set<Dim> searched_;  // dims made by a search: once something is decided, they have its lengths
+  std::set<std::pair<const Layer*, std::string>> dropped_;  // what dropouts read
   std::map<std::pair<const Layer*, std::string>, TensorType> sub_types_;  // of further outputs
   std::unordered_map<const Layer*, std::uint64_t> varying_;  // the open dicts of loops from step to step of which a layer differs, as bits
   std::unordered_map<const Layer*, std::string> assigned_;  // `variable_assign` layers, with the parameter

@@ -94,7 +94,8 @@ void infer_scatter_nd(OpCall& call) {
 void lower_scatter_nd(Lowering& l) {
   Dim axis = l.node().dim("axis"), out = l.node().dim("out_dim");
   bool filters = l.node().boolean("filter_invalid_indices");
-  TensorType positions = type_of(l.type(1).dims, l.type(1).dtype), all = type_of(united(l.type(0).dims, l.type(1).dims), l.out().dtype);
+  TensorType positions = type_of(l.type(1).dims, l.type(1).dtype),
+             all = type_of(united(l.type(0).dims, l.type(1).dims), l.out().dtype);
   l.guard(1, std::int64_t{0});
   LayerRef position = l.dense(l.full(1), l.type(1)), source = l.dense(l.source(0, {axis}).layer, l.raw(0).layer_type);
   std::vector<Dim> missing = without(l.absent(0, {axis}), positions.dims);
@@ -115,12 +116,20 @@ void lower_scatter_nd(Lowering& l) {
   if (!good.empty()) {
     TensorType mask = type_of(positions.dims, DType::bool_);
     LayerRef counts = l.eval(from, good, mask, "counts", true);
-    position = l.eval({position, counts}, "tf.where(source(1), source(0), tf.zeros_like(source(0)))", positions, "position", true);
+    position = l.eval({position, counts}, "tf.where(source(1), source(0), tf.zeros_like(source(0)))", positions,
+                      "position", true);
     source = l.eval({source, counts}, "tf.where(source(1), source(0), tf.zeros_like(source(0)))", all, "source", true);
   }
   TensorType type = l.out();
   type.dims = without(type.dims, missing);
-  l.result(l.layer("scatter_nd", {{"from", source}, {"position", position}, {"position_axis", axis}, {"out_spatial_dim", out}, {"filter_invalid_indices", false}}, type), missing);
+  l.result(l.layer("scatter_nd",
+                   {{"from", source},
+                    {"position", position},
+                    {"position_axis", axis},
+                    {"out_spatial_dim", out},
+                    {"filter_invalid_indices", false}},
+                   type),
+           missing);
 }
 
 // ---- boolean_mask
@@ -221,7 +230,10 @@ void lower_set_sparse_dim(Lowering& l) {
 }
 
 constexpr OpParam kGather[] = {{"source", arg::tensor}, {"position", arg::tensor | arg::integer, true}, {"axis", arg::dim, true}, {"clip_to_valid", arg::boolean, true, "false"}};
-constexpr OpParam kScatter[] = {{"source", arg::tensor}, {"position", arg::tensor, true}, {"position_axis", arg::dim, true}, {"out_spatial_dim", arg::dim, true},
+constexpr OpParam kScatter[] = {{"source", arg::tensor},
+                                {"position", arg::tensor, true},
+                                {"position_axis", arg::dim, true},
+                                {"out_spatial_dim", arg::dim, true},
                                 {"filter_invalid_indices", arg::boolean, true, "false"}};
 constexpr OpParam kMask[] = {{"source", arg::tensor}, {"mask", arg::tensor, true}, {"in_spatial_dim", arg::dim, true}, {"out_spatial_dim", arg::dim | arg::none, true, "none"}};
 constexpr OpParam kOneHot[] = {{"source", arg::tensor}, {"dtype", arg::dtype, true, "float32"}};
@@ -229,23 +241,30 @@ constexpr OpParam kSparse[] = {{"source", arg::tensor}, {"sparse_dim", arg::dim}
 
 constexpr OpDef kOps[] = {
     {{"gather", kGather, "Tensor",
-      "`source` at `position` of `axis`. Dims that both have are matched; the other dims of `position` take the place of `axis`. With "
+      "`source` at `position` of `axis`. Dims that both have are matched; the other dims of `position` take the place "
+      "of `axis`. With "
       "`clip_to_valid`, positions are first limited to the sequence; without it, one outside is an error.",
       infer_gather},
      lower_gather},
     {{"scatter_nd", kScatter, "Tensor",
-      "The inverse of `gather`: entry i of `position_axis` is added to the entry `position[i]` of `out_spatial_dim`, which has a length and takes "
-      "the place of that axis; the others are 0. The result has the dims of `position`, then those that `source` has more. Indices outside "
+      "The inverse of `gather`: entry i of `position_axis` is added to the entry `position[i]` of `out_spatial_dim`, "
+      "which has a length and takes "
+      "the place of that axis; the others are 0. The result has the dims of `position`, then those that `source` has "
+      "more. Indices outside "
       "of the sequence are an error, or left out with `filter_invalid_indices`.",
       infer_scatter_nd},
      lower_scatter_nd},
     {{"boolean_mask", kMask, "(Tensor, Dim)",
-      "The frames of `in_spatial_dim` where `mask`, a bool tensor over it, is true, in their order, along a new dim; its lengths are "
+      "The frames of `in_spatial_dim` where `mask`, a bool tensor over it, is true, in their order, along a new dim; "
+      "its lengths are "
       "how many these are.",
       infer_boolean_mask},
      lower_boolean_mask},
-    {{"one_hot", kOneHot, "Tensor", "1 at the index, 0 elsewhere, along the sparse dim of `source`, which comes last.", infer_one_hot}, lower_one_hot},
-    {{"set_sparse_dim", kSparse, "Tensor", "The same ints as indices over `sparse_dim`.", infer_set_sparse_dim}, lower_set_sparse_dim},
+    {{"one_hot", kOneHot, "Tensor", "1 at the index, 0 elsewhere, along the sparse dim of `source`, which comes last.",
+      infer_one_hot},
+     lower_one_hot},
+    {{"set_sparse_dim", kSparse, "Tensor", "The same ints as indices over `sparse_dim`.", infer_set_sparse_dim},
+     lower_set_sparse_dim},
 };
 
 }  // namespace

@@ -192,6 +192,7 @@ LayerRef Lowering::range(Dim d) { return backend_.range(d, node_.span); }
 LayerRef Lowering::valid(Dim d) { return backend_.valid(d, node_.span); }
 std::size_t Lowering::loops() const { return backend_.loops(); }
 LayerRef Lowering::varying(LayerRef source, const TensorType& type) { return backend_.varying(source, type, base_, node_.span); }
+bool Lowering::dropped_before(const LayerRef& source) { return !backend_.dropped_.insert({source.layer, source.sub}).second; }
 LayerRef Lowering::search_live() { return backend_.search_live(node_.span); }
 LayerRef Lowering::sequence_dim(Dim d, LayerRef lengths) {
   return backend_.sequence_dim(d, lengths, base_ + "_range", node_.span);

@@ -107,6 +107,7 @@ class Lowering {
   LayerRef range(Dim d);                // int32 [d]
   LayerRef valid(Dim d);                // bool [d, its length dims]: true inside of each sequence
   bool in_loop() const { return loops() > 0; }
+  bool dropped_before(const LayerRef& source);  // whether another dropout reads it
   std::size_t loops() const;            // how many are around
   LayerRef varying(LayerRef source, const TensorType& type);  // different from step to step, as far as RETURNN knows
   LayerRef search_live();               // in a search: where a sequence has not ended by itself; none where RETURNN knows

@@ -16,11 +16,12 @@ struct Window {
 };
 
 // "valid": windows lie inside, `ceildiv((-l) + in - r, stride)` of them with l + r = extent, l = extent // 2.
-// "same": there are `ceildiv(in, stride)`, the first beginning half (rounded down) of what is missing before the sequence.
+// "same": there are `ceildiv(in, stride)`, the first beginning half (rounded down) of what is missing before the
+// sequence.
 Dim windows_dim(DimTable& dims, Dim in, std::int64_t extent, std::int64_t stride, bool same);
 
-// The source with zeros where windows reach over the ends of sequences, so that RETURNN's padding of this name gives each
-// sequence what it gets alone; the windows are then along its dims `in`.
+// The source with zeros where windows reach over the ends of sequences, so that RETURNN's padding of this name gives
+// each sequence what it gets alone; the windows are then along its dims `in`.
 //
 // RETURNN pads the tensor, not the sequences: what lies behind their ends is zeroed. With strides, where the windows of
 // "same" begin depends on the length; then each sequence is moved to where its own windows are, for "valid".

@@ -88,7 +88,8 @@ at::Tensor nothing(const at::Tensor& x, Dim out) {
 }
 
 // From [others, out, axes...], each axis cut or filled up to the length of the dim that it becomes.
-std::vector<Tensor> finished(KernelCall& call, at::Tensor y, const Axes& others, const Axes& out_axes, const at::Tensor& bias) {
+std::vector<Tensor> finished(KernelCall& call, at::Tensor y, const Axes& others, const Axes& out_axes,
+                             const at::Tensor& bias) {
   for (std::size_t i = 0; i < out_axes.size(); ++i) {
     auto axis = static_cast<std::int64_t>(i) + 2;
     y = padded(y, axis, 0, call.lengths.extent(out_axes[i]) - y.size(axis));
@@ -133,14 +134,16 @@ std::vector<Tensor> conv(KernelCall& call) {
   if (source.value.numel() == 0) {
     y = nothing(source.value, call.node.dim("out_dim"));
   } else {
-    y = at::convolution(source.value, filter_first(call, n), {}, strides, Sizes(n, 0), dilation, false, Sizes(n, 0), groups);
+    y = at::convolution(source.value, filter_first(call, n), {}, strides, Sizes(n, 0), dilation, false, Sizes(n, 0),
+                        groups);
   }
   return finished(call, y, source.others, out_axes, bias_of(call));
 }
 
 std::vector<Tensor> transposed_conv(KernelCall& call) {
   Axes axes = call.node.dims("axes"), out_axes = call.node.dims("out_axes");
-  Sizes strides = ints(call.node.attr("strides")), removed = ints(call.node.attr("remove_padding")), lefts = ints(call.node.attr("lefts"));
+  Sizes strides = ints(call.node.attr("strides")), removed = ints(call.node.attr("remove_padding")),
+        lefts = ints(call.node.attr("lefts"));
   Dim in = call.node.dim("in_dim"), out = call.node.dim("out_dim");
   Image source = image(call, call.filled(call.cleared_for_grad(call.tensor(0)), 0, axes), in, axes);
   std::size_t n = axes.size();
@@ -148,9 +151,11 @@ std::vector<Tensor> transposed_conv(KernelCall& call) {
   if (source.value.numel() == 0) {
     y = nothing(source.value, out);
   } else {
-    y = at::convolution(source.value, filter_first(call, n), {}, strides, Sizes(n, 0), Sizes(n, 1), true, Sizes(n, 0), 1);
+    y = at::convolution(source.value, filter_first(call, n), {}, strides, Sizes(n, 0), Sizes(n, 1), true, Sizes(n, 0),
+                        1);
   }
-  for (std::size_t i = 0; i < n; ++i) y = padded(y, static_cast<std::int64_t>(i) + 2, -(lefts[i] + removed[i]), lefts[i] + removed[i]);
+  for (std::size_t i = 0; i < n; ++i)
+    y = padded(y, static_cast<std::int64_t>(i) + 2, -(lefts[i] + removed[i]), lefts[i] + removed[i]);
   return finished(call, y, source.others, out_axes, bias_of(call));
 }
 

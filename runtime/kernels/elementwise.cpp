@@ -102,9 +102,14 @@ std::vector<Tensor> scaled_gradient(KernelCall& call) {
   const Named& x = call.tensor(0);
   at::ScalarType dtype = x.value.scalar_type();
   bool shifts = call.node.inputs.size() > 2;
-  at::Tensor scale = call.operand(1, x.axes, dtype).detach(), shift = shifts ? call.operand(2, x.axes, dtype).detach() : at::Tensor();
-  if (at::Tensor padding = call.lengths.padding(x.axes); shifts && padding.defined()) shift = shift.expand(x.value.sizes()).masked_fill(padding, 0);
-  auto axis = [&](std::string_view name) { const Value& v = call.node.attr(name); return v.is_none() ? -1 : x.index(v.dim()); };
+  at::Tensor scale = call.operand(1, x.axes, dtype).detach(),
+             shift = shifts ? call.operand(2, x.axes, dtype).detach() : at::Tensor();
+  if (at::Tensor padding = call.lengths.padding(x.axes); shifts && padding.defined())
+    shift = shift.expand(x.value.sizes()).masked_fill(padding, 0);
+  auto axis = [&](std::string_view name) {
+    const Value& v = call.node.attr(name);
+    return v.is_none() ? -1 : x.index(v.dim());
+  };
   std::int64_t sum_axis = axis("sum_axis"), clip_axis = axis("clip_axis");
   at::Tensor y = x.value.view_as(x.value);
   if (y.requires_grad() && at::GradMode::is_enabled())

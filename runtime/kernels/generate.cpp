@@ -81,9 +81,14 @@ std::vector<Tensor> one_hot(KernelCall& call) {
 }
 
 const KernelEntry kTable[] = {
-    {"constant", constant},   {"range_over_dim", range_over_dim}, {"length", length},
-    {"range_from_length", range_from_length}, {"global_train_step", global_train_step},
-    {"dim_value", dim_value}, {"train_flag", train_flag},         {"one_hot", one_hot},
+    {"constant", constant},
+    {"range_over_dim", range_over_dim},
+    {"length", length},
+    {"range_from_length", range_from_length},
+    {"global_train_step", global_train_step},
+    {"dim_value", dim_value},
+    {"train_flag", train_flag},
+    {"one_hot", one_hot},
 };
 
 }  // namespace

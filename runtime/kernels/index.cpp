@@ -86,7 +86,8 @@ std::vector<Tensor> scatter_nd(KernelCall& call) {
   if (at::Tensor padding = call.lengths.padding(all); padding.defined()) out = out.logical_or(padding);
   Axes source_axes = all;
   source_axes.insert(source_axes.end(), rest.begin(), rest.end());
-  std::vector<std::int64_t> shape = call.lengths.shape(all), rest_shape = call.lengths.shape(rest), source_shape = shape;
+  std::vector<std::int64_t> shape = call.lengths.shape(all), rest_shape = call.lengths.shape(rest),
+                            source_shape = shape;
   source_shape.insert(source_shape.end(), rest_shape.begin(), rest_shape.end());
   at::Tensor left_out = out.expand(shape);
   at::Tensor source = aligned(x, source_axes).expand(source_shape);
@@ -95,7 +96,8 @@ std::vector<Tensor> scatter_nd(KernelCall& call) {
   source = source.masked_fill(mask, 0);
   std::int64_t size = call.lengths.extent(out_dim), outer = 1;
   for (std::int64_t s : call.lengths.shape(shared)) outer *= s;
-  where = where.expand(shape).masked_fill(left_out, 0).reshape({outer, -1}) + at::arange(outer, at::TensorOptions(at::kLong)).unsqueeze(-1) * size;
+  where = where.expand(shape).masked_fill(left_out, 0).reshape({outer, -1}) +
+          at::arange(outer, at::TensorOptions(at::kLong)).unsqueeze(-1) * size;
   std::vector<std::int64_t> flat{-1};
   flat.insert(flat.end(), rest_shape.begin(), rest_shape.end());
   Axes axes = shared;
@@ -197,13 +199,16 @@ std::vector<Tensor> resize(KernelCall& call) {
   if (!whole && !call.lengths.has(out_dim)) {
     bool ints = call.is_tensor(1) && !at::isFloatingType(call.tensor(1).value.scalar_type());
     at::Tensor factor = call.operand(1, {}, ints ? at::kLong : at::kFloat);
-    call.define_length(out_dim, {ints ? lengths.value * factor : (lengths.value.to(at::kFloat) * factor).ceil(), lengths.axes});
+    call.define_length(out_dim,
+                       {ints ? lengths.value * factor : (lengths.value.to(at::kFloat) * factor).ceil(), lengths.axes});
   }
   Axes axes = lengths.axes;
   axes.push_back(out_dim);
-  at::Tensor frame = at::arange(call.lengths.extent(out_dim), at::TensorOptions(at::kLong)), length = lengths.value.unsqueeze(-1);
+  at::Tensor frame = at::arange(call.lengths.extent(out_dim), at::TensorOptions(at::kLong)),
+             length = lengths.value.unsqueeze(-1);
   at::Tensor place = whole ? frame : frame * length;
-  at::Tensor steps = whole ? at::scalar_tensor(*whole, at::kLong) : call.lengths.over(out_dim, lengths.axes).unsqueeze(-1).clamp_min(1);
+  at::Tensor steps = whole ? at::scalar_tensor(*whole, at::kLong)
+                           : call.lengths.over(out_dim, lengths.axes).unsqueeze(-1).clamp_min(1);
   at::Tensor before = at::div(place, steps, "floor");
   auto frames = [&](std::int64_t offset) {
     at::Tensor position = (before + offset).minimum(length - 1).clamp_min(0);
@@ -275,7 +280,9 @@ std::vector<Tensor> concat(KernelCall& call) {
   return {call.result({value, axes})};
 }
 
-const KernelEntry kTable[] = {{"gather", gather}, {"scatter_nd", scatter_nd}, {"boolean_mask", boolean_mask}, {"slice", slice}, {"pad", pad}, {"resize", resize}, {"concat", concat}};
+const KernelEntry kTable[] = {
+    {"gather", gather}, {"scatter_nd", scatter_nd}, {"boolean_mask", boolean_mask}, {"slice", slice}, {"pad", pad},
+    {"resize", resize}, {"concat", concat}};
 
 }  // namespace
 
