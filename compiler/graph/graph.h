@@ -74,6 +74,8 @@ struct Graph {
   Graph();
   Layer& add(std::string cls, OptionDict options, TensorType type, const NameScope* scope, std::string base, Span span,
              const Region* region = nullptr);  // without one at the root
+  // Of the layers made since `first`, each comes behind what it reads in the same step; their order stays otherwise.
+  void put_in_order(const Layer& first);
   const NameScope* add_scope(const NameScope* parent, std::string base, Span call = {}, const NameScope* caller = nullptr);
   const NameScope* root_scope() const { return &scopes.front(); }
   Region& add_region(const Region* parent);  // with a scope of its own for names

@@ -107,6 +107,7 @@ class Lowering {
   LayerRef range(Dim d);                // int32 [d]
   LayerRef valid(Dim d);                // bool [d, its length dims]: true inside of each sequence
   bool in_loop() const { return loops() > 0; }
+  void put_in_order(const LayerRef& first);  // it, and what is made since, so that each comes behind what it reads
   bool dropped_before(const LayerRef& source);  // whether another dropout reads it
   std::size_t loops() const;            // how many are around
   LayerRef varying(LayerRef source, const TensorType& type);  // different from step to step, as far as RETURNN knows

@@ -68,6 +68,7 @@ void lower_choice(Lowering& l) {
     set_option(choice, "from", scores);
   }
   if (LayerRef live = l.search_live(); live.layer) set_option(choice, "from", live_scores(l, scores, choice, live));
+  l.put_in_order(choice);
   l.result(choice);
 }
 

@@ -47,7 +47,8 @@ struct Regions : OpFixture {
       backend.mark(mark, outputs[i]);
     }
     LiveLayers result = drop_dead(graph);
-    CHECK(verify(graph, result, "test") == std::vector<std::string>{});
+    std::vector<std::string> faults = verify(graph, result, "test");
+    CHECK_MESSAGE(faults.empty(), (faults.empty() ? std::string() : faults[0]));
     return result;
   }
   static std::vector<std::string> classes_in(const LiveLayers& layers, std::size_t dict) {
