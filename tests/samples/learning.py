@@ -6,8 +6,8 @@ import numpy
 def losses_of_steps(network, inputs, steps=20, learning_rate=0.01):
     """The objective before and after some steps of Adam (Kingma, Ba 2015).
 
-    Steps are taken as RETURNN takes them, with the train flag on and updates of running statistics; the objective is told with
-    the flag off. The network has its parameters back afterwards.
+    Steps are taken as RETURNN takes them, with the train flag on and updates of running statistics; the objective is
+    told with the flag off. The network has its parameters back afterwards.
     """
     start = network.get_params()
     mean = {name: 0.0 for name in start}

@@ -71,14 +71,19 @@ class Sample:
         cls.network.set_params(cls.params)
         cls.inputs = random_inputs(cls.network.externs(), seed=7, lengths=cls.lengths)
         cls.inputs |= cls.given
-        cls.eager = functools.partial(Eager([RCNC]).run, cls.path, cls.named(cls.inputs), cls.params, options=cls.options)
+        inputs = cls.named(cls.inputs)
+        cls.eager = functools.partial(Eager([RCNC]).run, cls.path, inputs, cls.params, options=cls.options)
 
     @classmethod
     def named(cls, inputs):
         """Inputs by the names that the program has for them, not by their keys in RETURNN."""
         keys = re.findall(r'(?m)^extern (\w+)\(key="(\w+)"', cls.path.read_text(encoding="utf-8"))
         names = {key: name for name, key in keys}
-        return {re.sub(r"^\w+", lambda found: names.get(found[0], found[0]), key): value for key, value in inputs.items()}
+        found = {}
+        for key, value in inputs.items():
+            first, *rest = key.split("/", 1)
+            found["/".join([names.get(first, first), *rest])] = value
+        return found
 
     def params_of(self, network):
         """Those of the parameters that a network of another mode has."""
@@ -147,7 +152,8 @@ class Sample:
                     continue
                 dynamic = dim["name"] in output["lengths"]
                 self.assertEqual((dim["kind"], dim["size"]), ("dynamic", None) if dynamic else ("static", size))
-                self.assertEqual(dim["entity"], next(declared[word] for word in re.findall(r"\w+", dim["name"]) if word in declared))
+                words = re.findall(r"\w+", dim["name"])
+                self.assertEqual(dim["entity"], next(declared[word] for word in words if word in declared))
                 if dynamic:
                     self.assertEqual(dim["lengths"].tolist(), output["lengths"][dim["name"]].tolist())
                 found = [v for name, v in variables.items() if name.endswith("_dim") and v.name == dim["name"]]
@@ -198,7 +204,7 @@ class Sample:
 
 
     def agreed(self, *options, targets=True):
-        """What RETURNN and the eager run both compute under further options, perhaps without targets, and the network."""
+        """What RETURNN and the eager run both compute under further options, and the network."""
         options = [*self.options, *options]
         text = rcnc(self.path, *options)
         inputs = self.inputs if targets else available_for_inference(text, self.inputs)

@@ -48,8 +48,10 @@ class Wav2vec(Sample, unittest.TestCase):
     """With all frames hidden and two frames a sequence nothing is random in evaluation."""
 
     name = "wav2vec"
-    small = ("num_layers=1", "num_heads=2", "model_size=8", "ff_size=10", "conv_size=6", "kernels=[3,2]", "strides=[2,2]", "num_entries=5",
-             "code_size=4", "target_size=6", "num_negatives=3", "mask_prob=1.0", "mask_length=2")
+    small = (
+        *("num_layers=1", "num_heads=2", "model_size=8", "ff_size=10", "conv_size=6", "kernels=[3,2]", "strides=[2,2]"),
+        *("num_entries=5", "code_size=4", "target_size=6", "num_negatives=3", "mask_prob=1.0", "mask_length=2"),
+    )
     lengths = {"samples": [9, 10, 11]}
     modes = ("features",)
     without_gradient = ("projection/weight", "projection/bias")
@@ -58,8 +60,10 @@ class Wav2vec(Sample, unittest.TestCase):
 
 class Tacotron2(Sample, unittest.TestCase):
     name = "tacotron2"
-    small = ("embed_size=6", "enc_size=5", "att_size=7", "location_size=3", "location_width=3", "dec_size=8", "post_size=8",
-             "prenet_dropout=0.0", "max_steps=5")
+    small = (
+        *("embed_size=6", "enc_size=5", "att_size=7", "location_size=3", "location_width=3", "dec_size=8"),
+        *("post_size=8", "prenet_dropout=0.0", "max_steps=5"),
+    )
     modes = without_targets = ("synthesis",)
     seed = 9  # with which some sequences end before the most steps
     learning_rate = 0.03
@@ -78,7 +82,7 @@ class NarTts(Sample, unittest.TestCase):
     name = "nar_tts"
     small = ("embed_size=6", "speaker_size=5", "hidden_size=6", "dec_size=7", "num_speakers=4")
     lengths = {"text_time": [4, 2, 3], "speech_time": [8, 5, 6]}
-    given = {"durations": numpy.array([[1, 3, 2, 2], [4, 1, 0, 0], [2, 2, 2, 0]], "int32")}  # they add up to speech_time
+    given = {"durations": numpy.array([[1, 3, 2, 2], [4, 1, 0, 0], [2, 2, 2, 0]], "int32")}  # sums: speech_time
     modes = without_targets = ("synthesis",)
     searches = True
     plain = False

@@ -11,7 +11,8 @@ from support import HERE, SAMPLES
 class Coverage(unittest.TestCase):
     def test_every_sample_is_tested(self):
         modules = [test_convolutional, test_samples, test_searching]
-        self.assertEqual({m.__name__ for m in modules} | {"test_coverage", "test_training"}, {p.stem for p in HERE.glob("test_*.py")})
+        names = {module.__name__ for module in modules} | {"test_coverage", "test_training"}
+        self.assertEqual(names, {path.stem for path in HERE.glob("test_*.py")})
         tested = {value.name for module in modules for value in vars(module).values() if hasattr(value, "small")}
         models = [path for path in SAMPLES.glob("*.rcn") if "\nnetwork {" in path.read_text(encoding="utf-8")]
         self.assertEqual(tested - {None}, {path.stem for path in models})

@@ -89,7 +89,7 @@ class SpecAugment(Sample, unittest.TestCase):
     plain = False
 
     def test_spans(self):
-        """What is hidden of ones in the first training steps: up to two spans of frames and two of features a sequence."""
+        """What is hidden of ones in the first steps: up to two spans of frames and two of features a sequence."""
         inputs = {"data": numpy.ones((256, 200, 80), "float32"), "data/length/time": numpy.full(256, 200, "int32")}
         with tempfile.TemporaryDirectory() as folder:
             model = pathlib.Path(folder) / "model.rcn"
@@ -97,7 +97,8 @@ class SpecAugment(Sample, unittest.TestCase):
                 'import "specaugment.rcn" as sample\n'
                 "extern data: float32[batch, sample.time, sample.input]\n"
                 "network {\n    fn main() {\n"
-                "        output x = sample.specaugment(data, spatial_dim=sample.time, feature_dim=sample.input)\n    }\n}\n",
+                "        output x = sample.specaugment(data, spatial_dim=sample.time, feature_dim=sample.input)\n"
+                "    }\n}\n",
                 encoding="utf-8",
             )
             with Network(rcnc("-I", SAMPLES, model)) as network:
@@ -117,7 +118,10 @@ class SpecAugment(Sample, unittest.TestCase):
 
 class MixtureOfExperts(Sample, unittest.TestCase):
     name = "mixture_of_experts"
-    small = ("num_blocks=2", "num_experts=4", "model_size=8", "ff_size=10", "adapter_size=6", "num_senones=11", "num_phones=5")
+    small = (
+        *("num_blocks=2", "num_experts=4", "model_size=8", "ff_size=10", "adapter_size=6"),
+        *("num_senones=11", "num_phones=5"),
+    )
     lengths = {"time": [7, 4, 6], "phone_time": [3, 1, 2]}
     modes = ("all_experts",)
     plain = False
@@ -128,7 +132,8 @@ class MixtureOfExperts(Sample, unittest.TestCase):
         for stage in ("adapt", "full"):
             self.agreed("-D", f"stage={stage}")
             found = parameters_of(rcnc("params", self.path, *self.options, "-D", f"stage={stage}"))
-            trained[stage] = {name.split("/")[1 if name.startswith("encoder") else 0] for name, item in found.items() if item["trainable"]}
+            names = [name.removeprefix("encoder/") for name, item in found.items() if item["trainable"]]
+            trained[stage] = {name.split("/")[0] for name in names}
         self.assertEqual(trained["adapt"], {"adapters", "shared", "heads"})
         self.assertEqual(trained["full"], trained["adapt"] | {"lstm", "blocks"})
 

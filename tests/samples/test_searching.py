@@ -45,7 +45,7 @@ class Transformer(WithEnd, unittest.TestCase):
     name = "transformer"
     small = ("num_layers=2", "model_size=8", "ff_size=12", "num_heads=2", "vocab_size=11")
     constructed = ("num_layers=2",)
-    seed = 5  # with which greedy search ends before the greatest length, but not at once: RETURNN cannot stack no frames
+    seed = 5  # with which greedy search does not end at once: RETURNN cannot stack no frames
 
     def greatest_lengths(self):
         return 2 * self.inputs["data/length/time"]
@@ -53,7 +53,10 @@ class Transformer(WithEnd, unittest.TestCase):
 
 class LstmAttention(WithEnd, unittest.TestCase):
     name = "lstm_attention"
-    small = ("max_layers=3", "pool_sizes=[3,2]", "lstm_size=6", "key_size=5", "embed_size=7", "readout_size=8", "num_labels=11")
+    small = (
+        *("max_layers=3", "pool_sizes=[3,2]", "lstm_size=6", "key_size=5", "embed_size=7", "readout_size=8"),
+        *("num_labels=11",),
+    )
     seed = 5
     lengths = {"time": [38, 23, 30], "target_time": [4, 2, 3]}  # so long that CTC has an alignment
 
