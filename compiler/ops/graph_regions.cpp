@@ -740,7 +740,7 @@ void GraphBackend::finish() {
                                        {"out_type", OptionDict{{"dtype", "int32"}}},
                                        {"is_output_layer", true}},
                               {{}, DType::int32, nullptr}, graph_.root_scope(), "", {});
-    layer.name = assigns.size() == 1 ? ".assign" : ".assign." + std::to_string(i);
+    layer.name = assigns.size() == 1 ? ".update" : ".update." + std::to_string(i);  // behind `.order`: RETURNN goes by names
     layer.fixed_name = true;
     layer.root = true;
   }

@@ -235,5 +235,5 @@ TEST_CASE("an assignment of a parameter waits for what reads the old value, and 
   REQUIRE(assign);
   const OptionList& waits = std::get<OptionList>(assign->option("control_dependencies")->data);
   CHECK(waits.size() == 2);  // the difference, and the product that is assigned
-  CHECK(Regions::named(layers.root(), ".assign"));
+  CHECK(Regions::named(layers.root(), ".update"));
 }
