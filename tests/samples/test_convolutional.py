@@ -30,6 +30,7 @@ class ConformerTransducer(Searching, unittest.TestCase):
     name = "conformer_transducer"
     small = ("num_layers=2", "num_heads=2", "enc_size=8", "lstm_size=6", "embed_size=5", "joint_size=8", "num_labels=5")
     constructed = ("num_layers=3",)
+    learning_rate = 0.05
     lengths = {"time": [38, 23, 30], "target_time": [4, 2, 3]}
 
     def test_search(self):
@@ -66,7 +67,7 @@ class Tacotron2(Sample, unittest.TestCase):
     )
     modes = without_targets = ("synthesis",)
     seed = 9  # with which some sequences end before the most steps
-    learning_rate = 0.03
+    learning_rate = 0.05
     searches = True
     plain = False
 

@@ -22,6 +22,7 @@ class Tagger(Sample, unittest.TestCase):
 class Mlp(Sample, unittest.TestCase):
     name = "mlp"
     small = ("num_layers=2", "layer_size=8")
+    learning_rate = 0.03
 
 
 class BlstmHybrid(Sample, unittest.TestCase):
