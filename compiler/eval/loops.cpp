@@ -1,5 +1,6 @@
 // Loops over tensors. The body first runs on types alone: that gives the types of the state and of what is stacked.
 #include <algorithm>
+#include <utility>
 
 #include "compiler/dims/dim_list.h"
 #include "compiler/eval/interpreter.h"
@@ -146,7 +147,57 @@ void Interpreter::exec_loop(const LoopStmt& s) {
   };
 
   // ---- on types, until nothing changes
-  TensorType index_type{{}, DType::int32, nullptr};
+  auto on_types = [&](const std::vector<Tensor>& tensors) {
+    Restore<Backend*> types(backend_, &types_);
+    return body(TypeBackend::tensor({{}, DType::int32, nullptr}), tensors);
+  };
+  // Where the body fails on the ints that states begin with, and works on floats, these are the mistake.
+  auto suggest_floats = [&](std::vector<Tensor> tensors, DiagnosticSink::Mark reported) {
+    auto is_int = [](const StateLeaf& leaf) { return leaf.number && leaf.initial.is<std::int64_t>(); };
+    auto scalar = [](DType dtype) { return TypeBackend::tensor({{}, dtype, nullptr}); };
+    Next next;
+    auto works = [&] {
+      DiagnosticSink::Mark tried = diag_.mark();
+      bool right = true;
+      try {
+        next = on_types(tensors);
+      } catch (const EvalError&) {
+        right = false;
+      }
+      diag_.rollback(tried);
+      return right;
+    };
+    std::vector<std::size_t> floats;
+    for (std::size_t i = 0; i < leaves.size(); ++i)
+      if (is_int(leaves[i])) floats.push_back(i);
+    for (std::size_t i : floats) tensors[i] = scalar(DType::float32);
+    if (floats.empty() || !works()) return;
+    std::erase_if(floats, [&](std::size_t i) {  // that may be an int
+      tensors[i] = scalar(DType::int32);
+      bool right = works();
+      if (!right) tensors[i] = scalar(DType::float32);
+      return right;
+    });
+    works();
+    bool found = false;
+    std::size_t k = 0;
+    for (std::size_t i = 0; i < s.state.size(); ++i) {
+      std::vector<Value> after;
+      for_each_leaf(next.state[i], {}, [&](const std::string&, const Value& leaf) { after.push_back(leaf); });
+      std::size_t n = 0;
+      for_each_leaf(initial[i], s.state[i].name.str(), [&](const std::string& path, const Value& leaf) {
+        const Value& now = n < after.size() ? after[n] : leaf;
+        ++n;
+        if (!leaf.is_tensor() && !is_number_leaf(leaf)) return;
+        bool changes = std::find(floats.begin(), floats.end(), k++) != floats.end();
+        if (!changes || !now.is_tensor() || !is_float(now.tensor()->type.dtype)) return;
+        if (!std::exchange(found, true)) diag_.rollback(reported);
+        report(Diag::state_changes, next.spans[i], {path, "an int", "`" + to_string(now.tensor()->type) + "`", ""})
+            .note(Diag::note_initial_here, s.state[i].initial->span)
+            .help(Diag::help_text, {"begin with a float: `" + to_text(leaf) + ".0`"});
+      });
+    }
+  };
   bool changed = true;
   for (int round = 0; changed && round < 8; ++round) {
     changed = false;
@@ -156,9 +207,12 @@ void Interpreter::exec_loop(const LoopStmt& s) {
       tensors.back()->traits = leaf.traits;
     }
     Next next;
-    {
-      Restore<Backend*> types(backend_, &types_);
-      next = body(TypeBackend::tensor(index_type), tensors);
+    DiagnosticSink::Mark reported = diag_.mark();
+    try {
+      next = on_types(tensors);
+    } catch (const EvalError&) {
+      if (round == 0) suggest_floats(tensors, reported);
+      throw;
     }
     std::size_t k = 0;
     std::size_t errors = diag_.error_count();
