@@ -80,7 +80,8 @@ class GraphBackend final : public Backend {
   // In the outermost dict that sees all it refers to, outside of all calls.
   Layer& add_shared(std::string cls, OptionDict options, TensorType type, std::string base, Span span);
   Layer& add_in(std::size_t open, std::string cls, OptionDict options, TensorType type, std::string base, Span span, bool as_it_is = false);
-  void allow_loop_axis(OptionDict& options) const;
+  bool one_has_all(const std::vector<LayerRef>& sources) const;
+  void allow_loop_axis(std::string& cls, OptionDict& options, const TensorType& type) const;
   const TensorType& type_of(const LayerRef& ref) const;
   std::size_t open_of(const Layer& layer) const;  // index of the dict that sees the layer
   LayerRef reinterpreted(LayerRef source, const TensorType& type, Dim from, Dim to, const std::string& base, Span span);

@@ -220,6 +220,11 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
     source.emplace_back(sequence_dim(spec.axis, steps, name_of(spec.axis) + "_range", spec.span));
     keep(&Open::lengths, spec.axis, steps);
   }
+  if (given.axis_known && source.empty() && !searched_.contains(spec.axis)) {
+    // RETURNN knows the dims of the data from the start, others once the layer is there that makes them.
+    const Carrier* carrier = known(&Open::carriers, spec.axis);
+    if (!carrier || !carrier->layer.layer->source) source.emplace_back(range(spec.axis, spec.span));
+  }
   options.emplace_back("from", std::move(source));
   options.emplace_back("axis", spec.axis);
 

@@ -60,15 +60,23 @@ def compare(
 
 
 def valid_mask(tensor):
-    """Array of bool of the shape of an output's values: False in the padding."""
-    shape = tensor["values"].shape
+    """Array of bool of the shape of an output's values: False in the padding.
+
+    Where lengths depend on dims that the tensor does not have, a frame counts if it does for one of their entries (one
+    of the sequences).
+    """
+    names, shape = list(tensor["dims"]), list(tensor["values"].shape)
+    lengths = {name: numpy.asarray(value) for name, value in tensor["lengths"].items() if name in names}
+    for name, value in lengths.items():
+        for dim, size in zip(length_dims_of(tensor, name), value.shape):
+            if dim not in names:
+                names.append(dim)
+                shape.append(size)
     mask = numpy.ones(shape, dtype=bool)
     for axis, name in enumerate(tensor["dims"]):
-        if name in tensor["lengths"]:
-            mask &= mask_of_axis(
-                shape, axis, tensor["dims"], numpy.asarray(tensor["lengths"][name]), length_dims_of(tensor, name)
-            )
-    return mask
+        if name in lengths:
+            mask &= mask_of_axis(shape, axis, names, lengths[name], length_dims_of(tensor, name))
+    return mask.any(axis=tuple(range(len(tensor["dims"]), len(names))))
 
 
 def length_dims_of(tensor, name):
@@ -176,12 +184,13 @@ def _transposed(tensor, order):
 
 
 def _lengths_over(tensor, name):
-    """Lengths with the axes of the tensor, size 1 where they do not depend on one; theirs, where it lacks one of them."""
+    """Lengths with the axes of the tensor, size 1 where they do not depend on one; the longest along what it lacks."""
     dims, over = tensor["dims"], length_dims_of(tensor, name)
-    order = sorted(range(len(over)), key=lambda i: dims.index(over[i]) if over[i] in dims else -1)
-    lengths = numpy.transpose(numpy.asarray(tensor["lengths"][name]), order)
-    if not set(over) <= set(dims):
-        return lengths
+    lengths = numpy.asarray(tensor["lengths"][name])
+    lengths = lengths.max(axis=tuple(i for i, dim in enumerate(over) if dim not in dims), initial=0)
+    over = [dim for dim in over if dim in dims]
+    order = sorted(range(len(over)), key=lambda i: dims.index(over[i]))
+    lengths = numpy.transpose(lengths, order)
     return lengths.reshape([lengths.shape[order.index(over.index(dim))] if dim in over else 1 for dim in dims])
 
 

@@ -100,6 +100,10 @@ class HandMade(unittest.TestCase):
         no_batch = tensor(numpy.arange(4), ["time"], {"time": [2, 3]})
         self.assertEqual(valid_mask(no_batch).tolist(), [True, True, True, False])
 
+    def test_a_frame_without_batch_is_one_of_some_sequence(self):
+        values = tensor(numpy.zeros((2, 3)), ["time", "out"], {"time": [1, 2], "out": [3, 1]})
+        self.assertEqual(valid_mask(values).tolist(), [[True, True, True], [True, False, False]])
+
     def test_padding_does_not_count(self):
         self.other["values"][1, 1:] = numpy.nan
         self.other["values"] = numpy.pad(self.other["values"], ((0, 0), (0, 4), (0, 0)), constant_values=9)
