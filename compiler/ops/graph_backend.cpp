@@ -12,7 +12,7 @@ namespace rcn {
 GraphBackend::GraphBackend(Graph& graph, const OpTable& table, OpContext& context)
     : graph_(graph), table_(table), context_(context), scopes_{graph.root_scope()} {
   graph_.batch = context.dims.batch();
-  open_.emplace_back().region = graph_.root_region();
+  open_.emplace_back().region = &graph_.regions.front();
 }
 
 void GraphBackend::enter_scope(const std::string& base, bool at_root, Span call) {

@@ -120,19 +120,18 @@ def _tensors(left, right, tolerance, floor, dim_names):
     order, problem = _pair_axes(left, right, dim_names)
     if problem:
         return lines + [problem]
-    right = _transposed(right, order)
+    left, right = _cut(left), _cut(_transposed(right, order))
     for axis, (name, other) in enumerate(zip(left["dims"], right["dims"])):
         if (name in left["lengths"]) != (other in right["lengths"]):
             lines.append(f"dim {name} is dynamic in the {'first' if name in left['lengths'] else 'second'} only")
         elif name in left["lengths"]:
             a, b = (_lengths_over(tensor, key) for tensor, key in ((left, name), (right, other)))
-            if not _equal_lengths(a, b):
+            if not _equal_lengths(a, b, _counting(left, {*length_dims_of(left, name), *length_dims_of(right, other)})):
                 lines.append(f"lengths of {name} {numpy.squeeze(a).tolist()} != {numpy.squeeze(b).tolist()}")
         elif left["values"].shape[axis] != right["values"].shape[axis]:
             lines.append(f"size of {name} {left['values'].shape[axis]} != {right['values'].shape[axis]}")
     if lines:
         return lines
-    left, right = _cut(left), _cut(right)
     if left["values"].shape != right["values"].shape:
         return [f"padded shape {left['values'].shape} != {right['values'].shape} is less than the lengths"]
     line = _values(left["values"], right["values"], tolerance, floor, valid_mask(left))
@@ -194,21 +193,39 @@ def _lengths_over(tensor, name):
     return lengths.reshape([lengths.shape[order.index(over.index(dim))] if dim in over else 1 for dim in dims])
 
 
-def _equal_lengths(a, b):
-    """Equal, also where one of them depends on fewer dims."""
-    if a.ndim and b.ndim and (a.ndim != b.ndim or any(m != n and 1 not in (m, n) for m, n in zip(a.shape, b.shape))):
+def _counting(tensor, dims):
+    """Bools that broadcast to the tensor: False for entries of the dims that are padding themselves."""
+    shape, names = tensor["values"].shape, tensor["dims"]
+    mask = numpy.ones([1] * len(shape), dtype=bool)
+    for name in dims & set(names) & set(tensor["lengths"]):
+        over = length_dims_of(tensor, name)
+        own = [size if dim == name or dim in over else 1 for dim, size in zip(names, shape)]
+        lengths = numpy.asarray(tensor["lengths"][name])
+        mask = mask & mask_of_axis(own, names.index(name), names, lengths, over)
+    return mask
+
+
+def _equal_lengths(a, b, counting):
+    """Equal where they count, also where one of them depends on fewer dims."""
+    if a.ndim != b.ndim or any(m != n and 1 not in (m, n) for m, n in zip(a.shape, b.shape)):
         return False
-    return bool(numpy.all(a == b))
+    return bool(numpy.all((a == b) | ~counting))
 
 
 def _cut(tensor):
     """Without padding that no sequence needs."""
-    values = tensor["values"]
+    values, sizes = tensor["values"], {}
     for axis, name in enumerate(tensor["dims"]):
         if name in tensor["lengths"]:
-            lengths = numpy.asarray(tensor["lengths"][name])
-            values = values.take(range(min(values.shape[axis], int(lengths.max(initial=0)))), axis=axis)
-    return dict(tensor, values=values)
+            sizes[name] = min(values.shape[axis], int(numpy.max(tensor["lengths"][name], initial=0)))
+            values = values.take(range(sizes[name]), axis=axis)
+    lengths = {name: numpy.asarray(value) for name, value in tensor["lengths"].items()}
+    for name, value in lengths.items():
+        for axis, over in enumerate(length_dims_of(tensor, name)):
+            if over in sizes:
+                value = value.take(range(sizes[over]), axis=axis)
+        lengths[name] = value
+    return dict(tensor, values=values, lengths=lengths)
 
 
 def _values(left, right, tolerance, floor, mask=None):

@@ -96,6 +96,16 @@ class HandMade(unittest.TestCase):
         self.tensor["length_dims"] = {"outer": ["batch"], "inner": ["outer", "batch"]}
         self.assertEqual(self.differences(), [])
 
+    def test_lengths_of_padding_do_not_count(self):
+        left = tensor(numpy.zeros((1, 2, 3)), ["batch", "outer", "inner"], {"outer": [1], "inner": [[3, 2]]})
+        left["length_dims"] = {"outer": ["batch"], "inner": ["batch", "outer"]}
+        right = dict(left, lengths={"outer": [1], "inner": [[3, 0]]})
+        self.assertEqual(compare({"outputs": {"x": left}}, {"outputs": {"x": right}}), [])
+        once = dict(left, lengths={"outer": [1], "inner": [3]}, length_dims={"outer": ["batch"], "inner": ["batch"]})
+        self.assertEqual(compare({"outputs": {"x": left}}, {"outputs": {"x": once}}), [])
+        right["lengths"]["inner"] = [[2, 2]]
+        self.assertTrue(compare({"outputs": {"x": left}}, {"outputs": {"x": right}}))
+
     def test_lengths_of_a_tensor_without_batch(self):
         no_batch = tensor(numpy.arange(4), ["time"], {"time": [2, 3]})
         self.assertEqual(valid_mask(no_batch).tolist(), [True, True, True, False])
