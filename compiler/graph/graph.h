@@ -37,6 +37,7 @@ struct Region {
   const Region* parent = nullptr;      // where its owner stands; null for the network
   const Layer* owner = nullptr;        // the layer that has it in an option; null for the network, and until it is made
   const NameScope* scope = nullptr;    // names of layers in it begin here
+  const Layer* anchor = nullptr;       // of a loop, where there is one: a layer that RETURNN leaves in it, for others to stay with
 };
 
 // The value that a layer option stands for lies in `options`; "class" is `cls`. References to other layers are

@@ -12,7 +12,7 @@ namespace rcn {
 GraphBackend::GraphBackend(Graph& graph, const OpTable& table, OpContext& context)
     : graph_(graph), table_(table), context_(context), scopes_{graph.root_scope()} {
   graph_.batch = context.dims.batch();
-  open_.emplace_back().region = graph_.root_region();
+  open_.emplace_back().region = &graph_.regions.front();
 }
 
 void GraphBackend::enter_scope(const std::string& base, bool at_root, Span call) {
@@ -47,22 +47,53 @@ std::size_t GraphBackend::open_of(const Layer& layer) const {
   return 0;
 }
 
-// What RETURNN moves out of a loop gets the loop's axis: then no source may have the dims of all.
-void GraphBackend::allow_loop_axis(OptionDict& options) const {
+// Whether one of the layers has the dims of all, also once RETURNN has moved some out of loops: they get the loop's axis.
+bool GraphBackend::one_has_all(const std::vector<LayerRef>& sources) const {
   std::vector<Dim> all;
   std::uint64_t all_loops = 0;
-  std::vector<std::pair<const std::vector<Dim>*, std::uint64_t>> sources;
-  for (const auto& [key, option] : options) {
-    if (key == "allow_broadcast_all_sources") return;
-    if (key != "from") continue;
-    for_each_layer(option, [&](const LayerRef& ref) {
-      sources.emplace_back(&type_of(ref).dims, variation(ref));
-      all_loops |= sources.back().second;
-      all = united(all, *sources.back().first);
-    });
+  for (const LayerRef& ref : sources) {
+    all = united(all, type_of(ref).dims);
+    all_loops |= variation(ref);
   }
-  for (const auto& [dims, loops] : sources)
-    if (loops == all_loops && without(all, *dims).empty()) return;
+  return std::any_of(sources.begin(), sources.end(), [&](const LayerRef& ref) {
+    return variation(ref) == all_loops && without(all, type_of(ref).dims).empty();
+  });
+}
+
+namespace {
+
+Operand operand_of(const Option& number) {
+  if (const bool* b = std::get_if<bool>(&number.data)) return *b;
+  if (const std::int64_t* i = std::get_if<std::int64_t>(&number.data)) return *i;
+  return std::get<double>(number.data);
+}
+
+}  // namespace
+
+void GraphBackend::allow_loop_axis(std::string& cls, OptionDict& options, const TensorType& type) const {
+  auto option = [&](std::string_view key) {
+    auto it = std::find_if(options.begin(), options.end(), [&](const auto& entry) { return entry.first == key; });
+    return it == options.end() ? nullptr : &it->second;
+  };
+  if (option("allow_broadcast_all_sources")) return;
+  std::vector<LayerRef> sources;
+  for (const auto& [key, value] : options)
+    if (key == "from" || cls == "switch") for_each_layer(value, [&](const LayerRef& ref) { sources.push_back(ref); });
+  if (one_has_all(sources)) return;
+  if (cls == "switch") {  // which has no way to broadcast all of its sources
+    OptionList from;
+    auto text = [&](const Option& part) {
+      if (std::holds_alternative<LayerRef>(part.data)) {
+        from.push_back(part);
+        return "source(" + std::to_string(from.size() - 1) + ")";
+      }
+      return python_number(operand_of(part), type.dtype);
+    };
+    std::string yes = text(*option("true_from")), no = text(*option("false_from")), condition = text(*option("condition"));
+    OptionDict out{{"dtype", to_string(type.dtype)}, {"sparse_dim", type.sparse_dim ? Option(type.sparse_dim) : Option()}};
+    cls = "eval";
+    options = {{"from", std::move(from)}, {"eval", "tf.where(" + condition + ", " + yes + ", " + no + ")"}, {"out_type", std::move(out)}};
+  }
   options.emplace_back("allow_broadcast_all_sources", true);
 }
 
@@ -84,7 +115,7 @@ Layer& GraphBackend::add_in(std::size_t open, std::string cls, OptionDict option
     }
     for_each_layer(option, [&](const LayerRef& ref) { varies |= variation(ref); });
   }
-  if (varies && (cls == "combine" || cls == "compare" || cls == "eval")) allow_loop_axis(options);
+  if (varies && (cls == "combine" || cls == "compare" || cls == "eval" || cls == "switch")) allow_loop_axis(cls, options, type);
   const NameScope* scope = open + 1 == open_.size() ? scopes_.back() : open_[open].region->scope;
   Layer& layer = graph_.add(std::move(cls), std::move(options), std::move(type), scope, std::move(base), span, open_[open].region);
   if (varies) varying_.emplace(&layer, varies);

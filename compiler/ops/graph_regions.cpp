@@ -32,6 +32,12 @@ std::size_t GraphBackend::loops() const {
   return static_cast<std::size_t>(std::count_if(open_.begin(), open_.end(), [](const Open& open) { return open.loop; }));
 }
 
+std::uint64_t GraphBackend::open_loops() const {
+  std::uint64_t result = 0;
+  for (std::size_t i = 0; i < open_.size(); ++i) result |= open_[i].loop ? bit(i) : 0;
+  return result;
+}
+
 // Inside of a loop over a dim, what has that dim as an axis must have another one there: when RETURNN moves layers out
 // of the loop they get the loop's axis, and it would take the two for one.
 Dim GraphBackend::inner_dim(Open& open) {
@@ -125,6 +131,30 @@ LayerRef GraphBackend::depending(const LayerRef& ref, const LayerRef& on, std::s
   return {&add_in(open, "eval", std::move(options), type, base, span), {}};
 }
 
+// Lets RETURNN leave a new dict in the loops given as bits: what it moves out gets the loop's axis, and that it cannot give
+// to a condition, nor to lengths of a loop.
+void GraphBackend::stay_inside(OptionDict& options, std::uint64_t loops, Span span) {
+  std::size_t own = open_.size() - 1;
+  if (open_[own].loop && (loops & bit(own)))
+    options.emplace_back("collocate_with", OptionList{LayerRef{anchor(own, span), {}, RefKind::name}});
+  open_[own].stays |= loops & (bit(own) - 1);
+}
+
+const Layer* GraphBackend::anchor(std::size_t open, Span span) {
+  const Layer*& anchor = open_[open].region->anchor;
+  if (!anchor) {
+    OptionDict options{{"from", LayerRef{open_[open].index, {}}},
+                       {"eval", "tf.maximum(source(0), source(1))"},
+                       {"initial_output", 0},
+                       {"is_output_layer", true},
+                       {"out_type", OptionDict{{"dtype", "int32"}, {"sparse_dim", Option()}}}};
+    Layer& layer = add_in(open, "eval", std::move(options), {{}, DType::int32, nullptr}, "step", span);
+    layer.options.front().second = OptionList{LayerRef{open_[open].index, {}}, LayerRef{&layer, {}, RefKind::previous}};
+    anchor = &layer;
+  }
+  return anchor;
+}
+
 Tensor GraphBackend::frame(const Tensor& x, Dim axis, const Tensor&, Span span) {
   const GraphTensor& tensor = graph_tensor(x);
   TensorType type = tensor.type;
@@ -193,13 +223,31 @@ bool has_choice(const Layer* layer, const std::unordered_map<const Layer*, const
 
 }  // namespace
 
+// The layer of a state. `before` stands for its value in the step before.
+Layer& GraphBackend::add_state(const Layer* before, const LayerRef& value, const LayerRef& initial, bool loops_inside, const std::string& base, Span span) {
+  const TensorType& type = before->type;
+  OptionDict options{{"from", value}, {"initial_output", initial}};
+  if (loops_inside) {
+    // Where two inner loops are between the state and its value, RETURNN knows its shape only if it reads itself first.
+    options.front().second = OptionList{LayerRef{before, {}, RefKind::previous}, value};
+    options.emplace_back("eval", "(source(0), source(1))[1]");
+    options.emplace_back("out_type", OptionDict{{"dtype", to_string(type.dtype)}, {"sparse_dim", type.sparse_dim ? Option(type.sparse_dim) : Option()}});
+    return add("eval", std::move(options), type, base, span);
+  }
+  // RETURNN takes a state of which it does not know the dtype yet for a float32
+  bool typed = type.dtype != DType::float32 && !type.sparse_dim;
+  if (typed) options.emplace_back("dtype", to_string(type.dtype));
+  return add(typed ? "cast" : "copy", std::move(options), type, base, span);
+}
+
 LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
   Unwind unwind(*this);
   const std::size_t outer = open_.size() - 1;
   LoopSpec spec = given;
   OptionDict options;
   OptionList source;  // that nothing reads: `data:source` is wrong in nested loops, and fails for some orders of its axes in memory
-  if (spec.max && !spec.has_end && !spec.search && loops() == 0) {
+  const std::uint64_t around = open_loops();
+  if (spec.max && !spec.has_end && !spec.search && !around) {
     // `max` alone is the length
     const GraphTensor& max = graph_tensor(spec.max);
     LayerRef given_max = expanded(max, max.missing, "loop_max_expanded", spec.span);
@@ -219,6 +267,11 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
     LayerRef steps = length(counted, spec.span);
     source.emplace_back(sequence_dim(spec.axis, steps, name_of(spec.axis) + "_range", spec.span));
     keep(&Open::lengths, spec.axis, steps);
+  }
+  if (given.axis_known && source.empty() && !searched_.contains(spec.axis)) {
+    // RETURNN knows the dims of the data from the start, others once the layer is there that makes them.
+    const Carrier* carrier = known(&Open::carriers, spec.axis);
+    if (!carrier || !carrier->layer.layer->source) source.emplace_back(range(spec.axis, spec.span));
   }
   options.emplace_back("from", std::move(source));
   options.emplace_back("axis", spec.axis);
@@ -249,7 +302,7 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
       max = expanded(GraphTensor({spec.length_dims, DType::int32, nullptr}, max, spec.length_dims), spec.length_dims, "loop_max_each", spec.span);
     }
     // one step more: the frame in which a sequence ends does not count, then a `max` of 0 is right, too
-    Layer& steps = add("eval", {{"from", longest}, {"eval", "source(0) + 1"}, {"out_type", OptionDict{{"dtype", "int32"}, {"sparse_dim", Option()}}}}, counts, "loop_max_steps", spec.span);
+    Layer& steps = add("eval", {{"from", longest}, {"eval", "tf.maximum(source(0), 0) + 1"}, {"out_type", OptionDict{{"dtype", "int32"}, {"sparse_dim", Option()}}}}, counts, "loop_max_steps", spec.span);
     options.emplace_back("max_seq_len_via", &steps);
     options.emplace_back("include_eos", false);
     if (spec.has_end && spec.include_eos) no_end = flag_constant(false);
@@ -304,6 +357,8 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
   }
   LoopNext next = body(step);
 
+  bool loops_inside = false;
+  for (std::size_t i = first_layer; i < graph_.layers.size(); ++i) loops_inside = loops_inside || graph_.layers[i].cls == "rec";
   std::unordered_map<const Layer*, const Layer*> states;
   std::vector<LayerRef> last;
   for (std::size_t i = 0; i < spec.state.size(); ++i) {
@@ -312,11 +367,7 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
     if (state.type.history) continue;
     std::string base = part_name(state.name);
     LayerRef value = batch_major(varying(whole(next.state[i], base), state.type, base, spec.span), state.type, base, spec.span);
-    OptionDict kept{{"from", value}, {"initial_output", initial[i]}};
-    // RETURNN takes a state of which it does not know the dtype yet for a float32
-    bool typed = state.type.dtype != DType::float32 && !state.type.sparse_dim;
-    if (typed) kept.emplace_back("dtype", to_string(state.type.dtype));
-    Layer& layer = add(typed ? "cast" : "copy", std::move(kept), state.type, base, spec.span);
+    Layer& layer = add_state(before[i], value, initial[i], loops_inside, base, spec.span);
     varying_[&layer] |= bit(open_.size() - 1);
     states.emplace(before[i], &layer);
     // All its values, for the last one after the loop; gone where nothing reads that. (RETURNN's own `rec_last_output`
@@ -362,9 +413,8 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
       end = {&full, {}};
       if (past) {
         LayerRef was{past, {}, RefKind::previous};
-        LayerRef now = either(user, was, "ended");
-        const_cast<Layer*>(now.layer)->options.emplace_back("initial_output", no_end);
-        states.emplace(past, now.layer);
+        Layer& now = add("combine", {{"from", OptionList{user, was}}, {"kind", "logical_or"}, {"initial_output", no_end}}, flags, "ended", spec.span);
+        states.emplace(past, &now);
         end = either(was, end, "end");
       } else if (spec.has_end) {
         end = either(user, end, "end");
@@ -430,6 +480,8 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
   change_states();
   if (!open_.back().assigns.empty()) throw std::logic_error("a parameter is assigned in a loop");
   Dim inner = open_.back().inner;
+  std::uint64_t stays = open_.back().stays | around;
+  if (around && given.axis_known) stays = open_.back().stays | variation(length(spec.axis, spec.span));
   const Region* region = close_region();
 
   // ---- what comes out
@@ -438,9 +490,13 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
   type.dims.insert(type.dims.begin(), spec.axis);
   // Outside of the loop RETURNN loses the hypotheses of what comes from it.
   if (spec.search) options.emplace_back("optimize_move_layers_out", false);
+  stay_inside(options, stays, spec.span);
   options.emplace_back("unit", RegionRef{region});
   Layer& rec = add("rec", std::move(options), type, spec.name, spec.span);
   const_cast<Region*>(region)->owner = &rec;
+  std::uint64_t varies = 0;
+  for (std::size_t i = first_layer; i < graph_.layers.size(); ++i) varies |= variation({&graph_.layers[i], {}});
+  if (varies) varying_[&rec] |= varies;
   carries({output, {}}, type);
   auto outwards = [&](LayerRef ref, TensorType t, const std::string& base) {  // the axis under its own name again
     if (!inner || !t.has(spec.axis)) return ref;
@@ -493,6 +549,8 @@ std::vector<Tensor> GraphBackend::cond(const CondSpec& spec, const CondBranch& t
   Unwind unwind(*this);
   const GraphTensor& flag = graph_tensor(spec.condition);
   LayerRef condition = guarded(flag, spec.span);
+  std::uint64_t stays = variation(condition);
+  const std::size_t first_layer = graph_.layers.size();
   const CondBranch* bodies[2] = {&then, &otherwise};
   const Region* regions[2];
   std::unordered_map<Dim, Dim> joined[2];
@@ -528,6 +586,7 @@ std::vector<Tensor> GraphBackend::cond(const CondSpec& spec, const CondBranch& t
       wild[i] = wild[i] || tensor.wild_padding;
     }
     assigns[side] = open_.back().assigns;
+    stays |= open_.back().stays;
     regions[side] = close_region();
   }
   bool assigned = !assigns[0].empty() || !assigns[1].empty();
@@ -572,15 +631,21 @@ std::vector<Tensor> GraphBackend::cond(const CondSpec& spec, const CondBranch& t
     return OptionDict{{"class", "subnetwork"}, {"from", OptionList{}}, {"subnetwork", RegionRef{regions[side]}}};
   };
   TensorType type = spec.results.empty() ? counts : spec.results[0];
-  Layer& layer = add("cond", {{"from", first}, {"condition", condition}, {"name_scope", ""}, {"true_layer", branch(0)}, {"false_layer", branch(1)}},
-                     type, spec.name, spec.span);
+  OptionDict options{{"from", first}, {"condition", condition}, {"name_scope", ""}};
+  stay_inside(options, stays, spec.span);
+  options.emplace_back("true_layer", branch(0));
+  options.emplace_back("false_layer", branch(1));
+  Layer& layer = add("cond", std::move(options), type, spec.name, spec.span);
   for (const Region* region : regions) const_cast<Region*>(region)->owner = &layer;
   if (permuted) permuted_.insert(&layer);
+  std::uint64_t varies = variation(condition);
+  for (std::size_t i = first_layer; i < graph_.layers.size(); ++i) varies |= variation({&graph_.layers[i], {}});
+  if (varies) varying_[&layer] |= varies;
   if (assigned) open_.back().assigns.push_back({&layer, names.empty() ? std::string() : assigned_name});
   std::vector<Tensor> result;
   for (std::size_t i = 0; i < spec.results.size(); ++i) {
     LayerRef ref = results[0][i];
-    if (std::uint64_t varies = variation(condition) | variation(results[0][i]) | variation(results[1][i])) varying_[ref.layer] |= varies;
+    if (std::uint64_t bits = variation(condition) | variation(results[0][i]) | variation(results[1][i])) varying_[ref.layer] |= bits;
     carries(ref, spec.results[i]);
     auto tensor = std::make_shared<GraphTensor>(spec.results[i], ref, std::vector<Dim>{});
     tensor->wild_padding = wild[i];

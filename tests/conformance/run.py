@@ -191,14 +191,11 @@ class Runner:
 
 def named_alike(result, declared):
     """The result with dims that the model does not declare (derived and fresh ones) named by their size: what RETURNN
-    calls them is its own affair. Lengths of a tensor without batch dim become the longest: such a tensor is the
-    same for all sequences."""
+    calls them is its own affair."""
     outputs = {}
     for name, output in result["outputs"].items():
         shape = numpy.shape(output["values"])
         lengths = {dim: numpy.asarray(value) for dim, value in output.get("lengths", {}).items()}
-        if "batch" not in output["dims"]:
-            lengths = {dim: numpy.max(value, initial=0) for dim, value in lengths.items()}
         names = {}
         for axis, dim in enumerate(output["dims"]):
             key = "dynamic" if dim in lengths else f"size {shape[axis]}"
@@ -210,7 +207,7 @@ def named_alike(result, declared):
             "dims": [names[dim] for dim in output["dims"]],
             "lengths": {names[dim]: value for dim, value in lengths.items() if dim in names},
             "length_dims": {
-                names[dim]: [names.get(d, d) for d in over] if "batch" in output["dims"] else []
+                names[dim]: [names.get(d, d) for d in over]
                 for dim, over in output.get("length_dims", {}).items()
                 if dim in names
             },
