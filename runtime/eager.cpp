@@ -41,7 +41,7 @@ struct EagerRun::State {
         trace(options.json ? err_stream : out_stream, s),
         run(dims.batch()),
         inputs({options.data, options.batch, options.time, options.seed}, dims.batch(), known, run.lengths, d),
-        params(options.seed, options.grad),
+        params(options.seed, options.grad, options.quiet),
         backend(run, inputs, params, d, options.grad) {
     run.train = options.train;
     run.step = options.step;
@@ -128,7 +128,8 @@ EagerRun::EagerRun(EagerOptions options, const SourceMap& sources, DiagnosticSin
   state_ = std::make_unique<State>(std::move(options), sources, sink, dims, known, out, err);
   if (std::optional<std::string> file = slow_blas())
     sink.report(Diag::eager_slow_blas, Span{}, {*file}).help(Diag::help_text, {"install libopenblas0-openmp"});
-  if (!state_->options.params.empty()) state_->params.open(state_->options.params, sink);
+  if (const EagerOptions& o = state_->options; !o.params.empty())
+    state_->params.open({o.params, o.rename_map, o.params_partial}, sink);
 }
 
 EagerRun::~EagerRun() = default;

@@ -18,17 +18,20 @@ namespace rcn {
 
 // As on the command line.
 struct EagerOptions {
-  std::vector<std::string> data;      // --data NAME=FILE[:KEY] or NAME=[[1, 2], [3]]
-  std::optional<std::int64_t> batch;  // --batch
-  std::vector<std::string> time;      // --time DIM=7,5,2
-  std::uint64_t seed = 42;            // --seed
-  std::string params;                 // --params FILE.npz; empty: first values
-  std::string save_params;            // --save-params FILE.npz
-  std::optional<std::string> trace;   // --trace[=GLOB]; "*" for all
-  std::vector<std::string> print;     // --print GLOB
-  bool padding = false;               // --padding: printed tensors with their padding
-  std::string save;                   // --save FILE.npz
+  std::vector<std::string> data;            // --data NAME=FILE[:KEY] or NAME=[[1, 2], [3]]
+  std::optional<std::int64_t> batch;        // --batch
+  std::vector<std::string> time;            // --time DIM=7,5,2
+  std::uint64_t seed = 42;                  // --seed
+  std::string params;                       // --params FILE; empty: first values
+  std::string rename_map;                   // --rename-map FILE
+  bool params_partial = false;              // --params-partial
+  std::string save_params;                  // --save-params FILE
+  std::optional<std::string> trace;         // --trace[=GLOB]; "*" for all
+  std::vector<std::string> print;           // --print GLOB
+  bool padding = false;                     // --padding: printed tensors with their padding
+  std::string save;                         // --save FILE.npz
   bool json = false;
+  bool quiet = false;  // -q: errors only
   bool grad = false;
   bool train = false;          // what a dynamic train flag is
   std::int64_t step = 0;       // --step

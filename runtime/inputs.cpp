@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <set>
 
 #include "compiler/base/suggest.h"
@@ -184,12 +183,12 @@ std::optional<GivenArray> Inputs::read(const ExternInput& input, const std::stri
         path = text.substr(0, at);
         key = text.substr(at + 1);
       }
-      char magic[2] = {};
-      std::ifstream(path, std::ios::binary).read(magic, 2);
-      if (magic[0] != 'P' || magic[1] != 'K') {
+      check_readable(path);
+      if (read_part(path, 0, 6) == "\x93NUMPY") {
         given.value = read_npy(path);
       } else {
-        NpzFile file(path);
+        std::unique_ptr<ArrayFile> opened = open_arrays(path);
+        const ArrayFile& file = *opened;
         if (!file.has(key)) {
           std::vector<std::string> near = nearest_names(key, file.names());
           throw ArrayFileError("`" + path + "`: there is no array `" + key + "`" +

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "runtime/array_file.h"
 #include "runtime/inputs.h"
-#include "runtime/npy.h"
 
 namespace rcn {
 

@@ -9,24 +9,28 @@ namespace rcn {
 
 namespace {
 
-EagerOptions eager_options(const EagerFlags& flags, const Limits& limits) {
+EagerOptions eager_options(const Options& options) {
+  const EagerFlags& flags = options.eager;
   EagerOptions o;
   o.data = flags.data;
   o.batch = flags.batch;
   o.time = flags.time;
   o.seed = flags.seed;
   o.params = flags.params_file;
+  o.rename_map = flags.rename_map_file;
+  o.params_partial = flags.params_partial;
   o.save_params = flags.save_params_file;
   o.trace = flags.trace;
   o.print = flags.print;
   o.padding = flags.padding;
   o.save = flags.save_file;
   o.json = flags.json;
+  o.quiet = options.quiet;
   o.grad = flags.grad;
   o.train = flags.train;
   o.step = flags.step;
   if (flags.threads > 0) o.threads = flags.threads;
-  o.loop_frames = limits.loop_frames;
+  o.loop_frames = options.limits.loop_frames;
   return o;
 }
 
@@ -35,7 +39,7 @@ int run_model(const Options& options) {
   Session session(options, messages);
   int result = static_cast<int>(ExitCode::model_error);
   if (load(session, options.models[0])) {
-    EagerRun eager(eager_options(options.eager, options.limits), session.sources, session.diagnostics, session.dims, session.lengths,
+    EagerRun eager(eager_options(options), session.sources, session.diagnostics, session.dims, session.lengths,
                    std::cout, std::cerr);
     EvalResult evaluated = run(session, eager.backend(), [&](const std::vector<ExternInput>& inputs) { return eager.declare_inputs(inputs); });
     if (evaluated.ok) result = eager.finish();

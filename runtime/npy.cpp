@@ -1,17 +1,15 @@
 #include "runtime/npy.h"
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
-#include <cstring>
-#include <limits>
 #include <vector>
+
+#include "runtime/array_file.h"
+#include "runtime/raw_array.h"
 
 namespace rcn {
 
 namespace {
-
-static_assert(std::endian::native == std::endian::little, "arrays are read and written as they lie in memory");
 
 constexpr std::string_view kMagic("\x93NUMPY", 6);
 
@@ -102,28 +100,11 @@ class HeaderParser {
   std::size_t at_ = 0;
 };
 
-struct Format {
-  std::string_view descr;  // without byte order
-  at::ScalarType type;     // of the result
-  std::size_t bytes;
+constexpr ElementName kDescr[] = {
+    {"b1", Element::bool_},  {"i1", Element::int8},    {"u1", Element::uint8},   {"i2", Element::int16},
+    {"u2", Element::uint16}, {"i4", Element::int32},   {"u4", Element::uint32},  {"i8", Element::int64},
+    {"u8", Element::uint64}, {"f2", Element::float16}, {"f4", Element::float32}, {"f8", Element::float64},
 };
-constexpr Format kFormats[] = {
-    {"b1", at::kBool, 1}, {"i1", at::kChar, 1}, {"u1", at::kByte, 1},  {"i2", at::kShort, 2},
-    {"u2", at::kInt, 2},  {"i4", at::kInt, 4},  {"u4", at::kLong, 4},  {"i8", at::kLong, 8},
-    {"u8", at::kLong, 8}, {"f2", at::kHalf, 2}, {"f4", at::kFloat, 4}, {"f8", at::kDouble, 8},
-};
-
-template <class From, class To>
-void widen(const char* from, void* to, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) {
-    From value;
-    std::memcpy(&value, from + static_cast<std::size_t>(i) * sizeof(From), sizeof(From));
-    if constexpr (std::is_same_v<From, std::uint64_t>)
-      if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
-        throw ArrayFileError("the value " + std::to_string(value) + " does not fit into int64");
-    static_cast<To*>(to)[i] = static_cast<To>(value);
-  }
-}
 
 }  // namespace
 
@@ -143,31 +124,12 @@ at::Tensor parse_npy(std::string_view bytes) {
   if (header.descr.size() < 2) throw ArrayFileError("the header of the array is damaged");
   if (header.descr[0] == '>')
     throw ArrayFileError("the array is big endian; write it with `.astype(a.dtype.newbyteorder(\"<\"))`");
-  const Format* format = nullptr;
-  for (const Format& f : kFormats)
-    if (std::string_view(header.descr).substr(1) == f.descr) format = &f;
-  if (!format)
+  std::optional<Element> element = element_named(kDescr, std::string_view(header.descr).substr(1));
+  if (!element)
     throw ArrayFileError("arrays of dtype `" + header.descr + "` are not read; only bool, ints and floats are");
-
-  std::size_t count = 1;
-  for (std::int64_t size : header.shape)
-    if (__builtin_mul_overflow(count, static_cast<std::size_t>(size), &count))
-      throw ArrayFileError("the array is too large");
-  if (count > data.size() / format->bytes) throw ArrayFileError("the array is cut off");
-
   std::vector<std::int64_t> sizes = header.shape;
   if (header.fortran) std::reverse(sizes.begin(), sizes.end());
-  at::Tensor tensor = at::empty(sizes, at::TensorOptions(format->type));
-  auto n = static_cast<std::int64_t>(count);
-  if (format->descr == "u2") {
-    widen<std::uint16_t, std::int32_t>(data.data(), tensor.data_ptr(), n);
-  } else if (format->descr == "u4") {
-    widen<std::uint32_t, std::int64_t>(data.data(), tensor.data_ptr(), n);
-  } else if (format->descr == "u8") {
-    widen<std::uint64_t, std::int64_t>(data.data(), tensor.data_ptr(), n);
-  } else if (count > 0) {
-    std::memcpy(tensor.data_ptr(), data.data(), count * format->bytes);
-  }
+  at::Tensor tensor = tensor_of(*element, sizes, data);
   if (!header.fortran) return tensor;
   std::vector<std::int64_t> order(sizes.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int64_t>(order.size() - 1 - i);
@@ -176,11 +138,8 @@ at::Tensor parse_npy(std::string_view bytes) {
 
 std::string npy_bytes(const at::Tensor& tensor) {
   at::Tensor t = tensor.detach().cpu().contiguous();
-  std::string descr;
-  for (const Format& f : kFormats)
-    if (descr.empty() && f.type == t.scalar_type() && f.descr[0] != 'u') descr = f.descr;
-  if (t.scalar_type() == at::kByte) descr = "u1";
-  descr = (t.element_size() == 1 ? "|" : "<") + descr;
+  std::string descr = t.element_size() == 1 ? "|" : "<";
+  descr += name_of(kDescr, element_of(t.scalar_type()));
   std::string shape;
   for (std::int64_t size : t.sizes()) shape += std::to_string(size) + ", ";
   if (t.dim() == 1) shape.resize(shape.size() - 1);  // (3,)
@@ -196,7 +155,7 @@ std::string npy_bytes(const at::Tensor& tensor) {
   bytes += static_cast<char>(length & 0xff);
   bytes += static_cast<char>(length >> 8);
   bytes += header;
-  bytes.append(static_cast<const char*>(t.data_ptr()), static_cast<std::size_t>(t.nbytes()));
+  bytes += raw_bytes(t);
   return bytes;
 }
 

@@ -1,22 +1,15 @@
 #include "runtime/npz.h"
 
-#include <unistd.h>
 #include <zip.h>
 
-#include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <unordered_map>
+
+#include "runtime/npy.h"
 
 namespace rcn {
 
 namespace {
-
-[[noreturn]] void fail(const std::string& path, const std::string& why) {
-  throw ArrayFileError("`" + path + "`: " + why);
-}
 
 std::string zip_text(int code) {
   zip_error_t error;
@@ -24,12 +17,6 @@ std::string zip_text(int code) {
   std::string text = zip_error_strerror(&error);
   zip_error_fini(&error);
   return text;
-}
-
-void check_readable(const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) fail(path, "this is a folder");
-  if (access(path.c_str(), R_OK) != 0) fail(path, std::strerror(errno));
 }
 
 }  // namespace
@@ -49,11 +36,11 @@ NpzFile::NpzFile(const std::string& path) : archive_(std::make_unique<Archive>()
   check_readable(path);
   int code = 0;
   archive_->zip = zip_open(path.c_str(), ZIP_RDONLY, &code);
-  if (!archive_->zip) fail(path, code == ZIP_ER_NOZIP ? "this is no .npz archive" : zip_text(code));
+  if (!archive_->zip) file_error(path, code == ZIP_ER_NOZIP ? "this is no .npz archive" : zip_text(code));
   zip_int64_t count = zip_get_num_entries(archive_->zip, 0);
   for (zip_int64_t i = 0; i < count; ++i) {
     const char* raw = zip_get_name(archive_->zip, static_cast<zip_uint64_t>(i), 0);
-    if (!raw) fail(path, "the archive is damaged");
+    if (!raw) file_error(path, "the archive is damaged");
     std::string name = raw;
     if (name.ends_with(".npy")) name.resize(name.size() - 4);
     archive_->names.push_back(name);
@@ -64,25 +51,24 @@ NpzFile::NpzFile(const std::string& path) : archive_(std::make_unique<Archive>()
 NpzFile::~NpzFile() = default;
 
 const std::vector<std::string>& NpzFile::names() const { return archive_->names; }
-bool NpzFile::has(const std::string& name) const { return archive_->index.contains(name); }
 
 at::Tensor NpzFile::read(const std::string& name) const {
   auto it = archive_->index.find(name);
-  if (it == archive_->index.end()) fail(archive_->path, "there is no array `" + name + "`");
+  if (it == archive_->index.end()) file_error(archive_->path, "there is no array `" + name + "`");
   zip_stat_t stat;
   if (zip_stat_index(archive_->zip, it->second, 0, &stat) != 0 || !(stat.valid & ZIP_STAT_SIZE))
-    fail(archive_->path, "the archive is damaged at `" + name + "`");
+    file_error(archive_->path, "the archive is damaged at `" + name + "`");
   zip_file_t* file = zip_fopen_index(archive_->zip, it->second, 0);
-  if (!file) fail(archive_->path, "`" + name + "`: " + zip_strerror(archive_->zip));
+  if (!file) file_error(archive_->path, "`" + name + "`: " + zip_strerror(archive_->zip));
   std::string bytes(stat.size, '\0');
   zip_int64_t read = zip_fread(file, bytes.data(), stat.size);
   zip_fclose(file);
   if (read < 0 || static_cast<zip_uint64_t>(read) != stat.size)
-    fail(archive_->path, "the archive is damaged at `" + name + "`");
+    file_error(archive_->path, "the archive is damaged at `" + name + "`");
   try {
     return parse_npy(bytes);
   } catch (const ArrayFileError& error) {
-    fail(archive_->path, "`" + name + "`: " + error.what());
+    file_error(archive_->path, "`" + name + "`: " + error.what());
   }
 }
 
@@ -90,22 +76,22 @@ at::Tensor read_npy(const std::string& path) {
   check_readable(path);
   std::ifstream in(path, std::ios::binary);
   std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (!in && !in.eof()) fail(path, "it cannot be read");
+  if (!in && !in.eof()) file_error(path, "it cannot be read");
   try {
     return parse_npy(bytes);
   } catch (const ArrayFileError& error) {
-    fail(path, error.what());
+    file_error(path, error.what());
   }
 }
 
-void write_npz(const std::string& path, const std::vector<std::pair<std::string, at::Tensor>>& arrays) {
+std::string npz_bytes(const std::string& path, const NamedArrays& arrays) {
   std::vector<std::string> contents;  // read by libzip when the archive is closed
   contents.reserve(arrays.size());
   zip_error_t error;
   zip_error_init(&error);
   zip_source_t* target = zip_source_buffer_create(nullptr, 0, 0, &error);
   zip_t* zip = target ? zip_open_from_source(target, ZIP_CREATE | ZIP_TRUNCATE, &error) : nullptr;
-  if (!zip) fail(path, zip_error_strerror(&error));
+  if (!zip) file_error(path, zip_error_strerror(&error));
   zip_source_keep(target);  // the buffer outlives the archive
   for (const auto& [name, tensor] : arrays) {
     contents.push_back(npy_bytes(tensor));
@@ -116,7 +102,7 @@ void write_npz(const std::string& path, const std::vector<std::pair<std::string,
       if (source) zip_source_free(source);
       zip_discard(zip);
       zip_source_free(target);
-      fail(path, why);
+      file_error(path, why);
     }
     auto entry = static_cast<zip_uint64_t>(index);
     zip_set_file_compression(zip, entry, ZIP_CM_STORE, 0);
@@ -139,25 +125,8 @@ void write_npz(const std::string& path, const std::vector<std::pair<std::string,
     }
   }
   zip_source_free(target);
-  if (!why.empty()) fail(path, why);
-
-  std::string temporary = path + ".tmp" + std::to_string(getpid());
-  {
-    errno = 0;
-    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    out.close();
-    if (!out) {
-      why = errno != 0 ? std::strerror(errno) : "it cannot be written";
-      std::remove(temporary.c_str());
-      fail(path, why);
-    }
-  }
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
-    why = std::strerror(errno);
-    std::remove(temporary.c_str());
-    fail(path, why);
-  }
+  if (!why.empty()) file_error(path, why);
+  return bytes;
 }
 
 }  // namespace rcn

@@ -3,24 +3,19 @@
 
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "runtime/npy.h"
+#include "runtime/array_file.h"
 
 namespace rcn {
 
-// All throw ArrayFileError; its text begins with the file's name.
-class NpzFile {
+class NpzFile : public ArrayFile {
  public:
   explicit NpzFile(const std::string& path);
-  ~NpzFile();
-  NpzFile(const NpzFile&) = delete;
-  NpzFile& operator=(const NpzFile&) = delete;
+  ~NpzFile() override;
 
-  const std::vector<std::string>& names() const;  // without `.npy`, in the order of the archive
-  bool has(const std::string& name) const;
-  at::Tensor read(const std::string& name) const;
+  const std::vector<std::string>& names() const override;  // without `.npy`
+  at::Tensor read(const std::string& name) const override;
 
  private:
   struct Archive;
@@ -29,7 +24,7 @@ class NpzFile {
 
 at::Tensor read_npy(const std::string& path);
 
-// The bytes depend on the arrays and names only. The file appears as a whole or not at all.
-void write_npz(const std::string& path, const std::vector<std::pair<std::string, at::Tensor>>& arrays);
+// An archive; `path` is for messages.
+std::string npz_bytes(const std::string& path, const NamedArrays& arrays);
 
 }  // namespace rcn

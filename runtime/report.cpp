@@ -168,7 +168,7 @@ void save_results(const std::string& path, const std::vector<MarkedTensor>& mark
         arrays.emplace_back(m.mark.name + "/length/" + names[i],
                             shown_lengths(dims[i], dims, lengths).value.to(at::kInt));
   }
-  write_npz(path, arrays);
+  write_arrays(path, arrays);
 }
 
 }  // namespace rcn

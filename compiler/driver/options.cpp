@@ -181,8 +181,10 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   app.add_option("--batch", e.batch, "sequences in the random batch")->group(run);
   app.add_option("--time", e.time, "lengths of the random batch: dim=7,5,2")->take_all()->allow_extra_args(false)->group(run);
   app.add_option("--seed", e.seed, "seed of random data, parameters and masks (default 42)")->group(run);
-  app.add_option("--params", e.params_file, "parameters by name (.npz)")->group(run);
-  app.add_option("--save-params", e.save_params_file, "write the parameters (.npz)")->group(run);
+  app.add_option("--params", e.params_file, "parameters by name: .npz, .safetensors, or a checkpoint of RETURNN (its name without .index)")->group(run);
+  app.add_option("--rename-map", e.rename_map_file, "names in the file of --params and what they are here: JSON, or lines `old new`; one * in both stands for the same")->type_name("FILE")->group(run);
+  app.add_flag("--params-partial", e.params_partial, "parameters that the file of --params lacks keep their first values")->group(run);
+  app.add_option("--save-params", e.save_params_file, "write the parameters (.npz or .safetensors)")->group(run);
   app.add_flag("--trace{*}", e.trace, "a line for each operation; --trace=GLOB: for those that fit")->group(run);
   app.add_option("--print", e.print, "whole tensors of what fits the glob")->take_all()->allow_extra_args(false)->type_name("GLOB")->group(run);
   app.add_option("--save", e.save_file, "write outputs, losses and errors (.npz)")->group(run);
@@ -240,6 +242,10 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
       return usage(option->get_name() + " does not go with --eager; --save writes results to a file");
   }
   if (e.device != "cpu") return usage("--device " + e.device + ": this version runs on the CPU only");
+  if (e.params_file.empty() && (!e.rename_map_file.empty() || e.params_partial))
+    return usage(std::string(e.params_partial ? "--params-partial" : "--rename-map") + " needs --params");
+  if (const std::string& path = e.save_params_file; !path.empty() && !path.ends_with(".npz") && !path.ends_with(".safetensors"))
+    return usage("--save-params writes FILE.npz or FILE.safetensors, not `" + path + "`");
   if (o.command == Command::run) {
     if (!json_form.empty() && json_form != "tagged") return usage("--eager has one JSON form: --json");
     e.json = !json_form.empty();

@@ -24,6 +24,8 @@ struct EagerFlags {
   std::vector<std::string> time;        // dim=7,5,2
   std::uint64_t seed = 42;
   std::string params_file;
+  std::string rename_map_file;
+  bool params_partial = false;
   std::string save_params_file;
   std::optional<std::string> trace;     // a glob; empty: everything
   std::vector<std::string> print;       // globs

@@ -36,6 +36,9 @@ class Help(CliTest):
             (["--grad"], "--eager only"),
             (["--eager", "-o", "x.py"], "does not go with --eager"),
             (["--eager", "--device", "cuda"], "CPU only"),
+            (["--eager", "--rename-map", "names"], "--rename-map needs --params"),
+            (["--eager", "--params-partial"], "--params-partial needs --params"),
+            (["--eager", "--save-params", "x.pt"], "--save-params writes FILE.npz or FILE.safetensors, not `x.pt`"),
         ):
             with self.subTest(args=args):
                 self.assertIn(text, self.error_of(USAGE, *args, "model.rcn"))

@@ -33,16 +33,18 @@ class Eager:
 
         :param str|os.PathLike model: the .rcn file
         :param dict[str,array] inputs: `NAME` (padded) and `NAME/length/DIM`
-        :param dict[str,array] params: by name, with or without "/param"
+        :param dict[str,array]|str|os.PathLike params: by name, with or without "/param"; or a file of them
         :param options: further arguments, such as ["-D", "layers=2"]
         :return: a result as `referee.Network.run` gives; without "constraints" if the program does not tell them
         :raises EagerError: exit code other than 0, output that is no JSON, or a timeout
         """
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
-            write_npz(folder / "params.npz", params)
+            if isinstance(params, dict):
+                write_npz(folder / "params.npz", params)
+                params = folder / "params.npz"
             write_npz(folder / "inputs.npz", inputs)
-            arguments = ["--eager", str(model), "--params", str(folder / "params.npz")]
+            arguments = ["--eager", str(model), "--params", str(params)]
             for name in sorted(inputs):
                 if "/length/" not in name:
                     arguments += ["--data", f"{name}={folder / 'inputs.npz'}:{name}"]

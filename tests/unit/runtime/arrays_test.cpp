@@ -6,6 +6,10 @@
 #include <fstream>
 
 #include "runtime/initializers.h"
+#include "runtime/npy.h"
+#include "runtime/npz.h"
+#include "runtime/safetensors.h"
+#include "runtime/wire.h"
 #include "tests/unit/runtime/bench.h"
 
 namespace rcn::test {
@@ -123,9 +127,9 @@ TEST_CASE("npz: round trip, same bytes, clear errors") {
       {"x/length/time", at::tensor({3, 1}, at::kInt)},
       {"empty", at::zeros({0})}};
   std::string path = folder / "a.npz";
-  write_npz(path, arrays);
+  write_arrays(path, arrays);
   std::string first = bytes_of(path);
-  write_npz(path, arrays);
+  write_arrays(path, arrays);
   CHECK((bytes_of(path) == first));
   NpzFile file(path);
   CHECK(file.names().size() == 3);
@@ -135,9 +139,84 @@ TEST_CASE("npz: round trip, same bytes, clear errors") {
   std::ofstream(folder / "b.npz") << "no zip";
   CHECK_THROWS_WITH_AS(NpzFile(folder / "b.npz"), ("`" + (folder / "b.npz") + "`: this is no .npz archive").c_str(),
                        ArrayFileError);
-  CHECK_THROWS_AS(write_npz(folder / "none/a.npz", arrays), ArrayFileError);
+  CHECK_THROWS_AS(write_arrays(folder / "none/a.npz", arrays), ArrayFileError);
   CHECK_THROWS_WITH_AS(NpzFile(folder.path.string()), ("`" + folder.path.string() + "`: this is a folder").c_str(),
                        ArrayFileError);
+}
+
+TEST_CASE("safetensors: round trip, clear errors") {
+  Folder folder;
+  std::string path = folder / "a.safetensors";
+  NamedArrays arrays;
+  for (at::ScalarType dtype :
+       {at::kBool, at::kByte, at::kChar, at::kShort, at::kInt, at::kLong, at::kHalf, at::kFloat, at::kDouble})
+    arrays.emplace_back(c10::toString(dtype), at::arange(6, at::TensorOptions(at::kDouble)).reshape({2, 3}).to(dtype));
+  arrays.emplace_back("scalar", at::tensor(3.F).squeeze(0));
+  arrays.emplace_back("empty", at::zeros({0, 4}));
+  write_arrays(path, arrays);
+  std::unique_ptr<ArrayFile> file = open_arrays(path);
+  CHECK(file->names().size() == arrays.size());
+  for (const auto& [name, t] : arrays) CHECK(same(file->read(name), t));
+
+  auto with = [&](const std::string& header, const std::string& data) {
+    std::string length(8, '\0');
+    length[0] = static_cast<char>(header.size());
+    write_whole(path, length + header + data);
+    try {
+      SafetensorsFile(path).read("a");
+    } catch (const ArrayFileError& error) {
+      return std::string(error.what()).substr(path.size() + 4);
+    }
+    return std::string();
+  };
+  std::string two = R"({"a":{"dtype":"BF16","shape":[2],"data_offsets":[0,4]}})";
+  CHECK(with(two, std::string("\x80\x3f\x00\xc0", 4)).empty());
+  CHECK(same(SafetensorsFile(path).read("a").to(at::kFloat), at::tensor({1.F, -2.F})));
+  CHECK(with(two, "xx") == "the file is cut off at `a`");
+  CHECK(with("[1, 2]", "") == "this is no safetensors file");
+  CHECK(with("no JSON", "") == "this is no safetensors file");
+  CHECK(with("{}", "") == "there is no array `a`");
+  CHECK(with(R"({"a":{"dtype":"F32","data_offsets":[0,4]}})", "xxxx") == "the header is damaged");
+  CHECK(with(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[4,0]}})", "xxxx") == "the header is damaged at `a`");
+  CHECK(with(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}})", "xxxx") == "`a`: the array is cut off");
+  CHECK(with(R"({"a":{"dtype":"I8","shape":[2],"data_offsets":[0,4]}})", "xxxx") ==
+        "`a`: the array is larger than its shape");
+  CHECK(with(R"({"a":{"dtype":"F8_E4M3","shape":[4],"data_offsets":[0,4]}})", "xxxx") ==
+        "`a`: arrays of dtype `F8_E4M3` are not read");
+  write_whole(path, "short");
+  CHECK_THROWS_WITH_AS(open_arrays(path), ("`" + path + "`: this is no safetensors file").c_str(), ArrayFileError);
+  write_whole(folder / "b", "something else");
+  CHECK_THROWS_WITH_AS(
+      open_arrays(folder / "b"),
+      ("`" + (folder / "b") + "`: this is no .npz, no .safetensors and no checkpoint of TensorFlow").c_str(),
+      ArrayFileError);
+}
+
+TEST_CASE("wire format: fields of each kind, damage") {
+  // 1: 300, 2: "ab", 3: fixed32 7, 4: fixed64 9
+  std::string message(
+      "\x08\xac\x02\x12\x02"
+      "ab\x1d\x07\0\0\0\x21\x09\0\0\0\0\0\0\0",
+      21);
+  WireReader reader(message);
+  REQUIRE(reader.next());
+  CHECK((reader.field == 1 && reader.number == 300));
+  REQUIRE(reader.next());
+  CHECK((reader.field == 2 && reader.bytes == "ab"));
+  REQUIRE(reader.next());
+  CHECK((reader.field == 3 && reader.number == 7));
+  REQUIRE(reader.next());
+  CHECK((reader.field == 4 && reader.number == 9));
+  CHECK_FALSE(reader.next());
+  CHECK_FALSE(reader.damaged());
+  for (std::size_t size : {1, 2, 4, 6, 9, 15}) {
+    WireReader cut(std::string_view(message).substr(0, size));
+    while (cut.next()) {}
+    CHECK(cut.damaged());
+  }
+  WireReader group("\x0b");
+  CHECK_FALSE(group.next());
+  CHECK(group.damaged());
 }
 
 TEST_CASE("literals: ragged lists are sequences") {
@@ -176,13 +255,13 @@ TEST_CASE("literals: errors") {
 TEST_CASE("files: keys, lengths, and what they do not say") {
   Folder folder;
   std::string path = folder / "in.npz";
-  write_npz(path, {{"x", at::ones({2, 5, 2})},
-                   {"x/length/time", at::tensor({1, 3}, at::kInt)},
-                   {"full", at::ones({2, 3, 2})},
-                   {"bad", at::ones({2, 3, 2})},
-                   {"bad/length/time", at::tensor({1, 4}, at::kInt)},
-                   {"other", at::ones({2, 3, 2})},
-                   {"other/length/tme", at::tensor({1, 3}, at::kInt)}});
+  write_arrays(path, {{"x", at::ones({2, 5, 2})},
+                      {"x/length/time", at::tensor({1, 3}, at::kInt)},
+                      {"full", at::ones({2, 3, 2})},
+                      {"bad", at::ones({2, 3, 2})},
+                      {"bad/length/time", at::tensor({1, 4}, at::kInt)},
+                      {"other", at::ones({2, 3, 2})},
+                      {"other/length/tme", at::tensor({1, 3}, at::kInt)}});
   Source s;
   REQUIRE(s.declare(given({"data=" + path + ":x"}), {s.data, s.frames}));
   CHECK(s.lengths_of(s.time) == std::vector<std::int64_t>{1, 3});
@@ -270,19 +349,19 @@ TEST_CASE("parameters: a file must have exactly those of the network") {
     return p;
   };
   std::string path = folder / "p.npz";
-  write_npz(path, {{"a/param", at::tensor({3.F, 4.F})}, {"b", at::tensor({5.0, 6.0})}});
+  write_arrays(path, {{"a/param", at::tensor({3.F, 4.F})}, {"b", at::tensor({5.0, 6.0})}});
   DiagnosticSink sink;
   Params good(1, false);
-  REQUIRE(good.open(path, sink));
+  REQUIRE(good.open({path}, sink));
   CHECK(same(eager(good.get(parameter("a"))).value, at::tensor({3.F, 4.F})));
   CHECK(same(eager(good.get(parameter("b"))).value, at::tensor({5.F, 6.F})));
   CHECK(good.check(sink));
   good.save(folder / "q.npz");
   CHECK(same(NpzFile(folder / "q.npz").read("a"), at::tensor({3.F, 4.F})));
 
-  write_npz(path, {{"a", at::ones({3})}, {"x", at::ones({3})}, {"c", at::ones({2}, at::kInt)}});
+  write_arrays(path, {{"a", at::ones({3})}, {"x", at::ones({3})}, {"c", at::ones({2}, at::kInt)}});
   Params bad(1, false);
-  REQUIRE(bad.open(path, sink));
+  REQUIRE(bad.open({path}, sink));
   for (const char* name : {"a", "b", "c"}) bad.get(parameter(name));
   CHECK_FALSE(bad.check(sink));
   const Diagnostic& d = sink.items().back();

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "runtime/eager.h"
+#include "runtime/npz.h"
 #include "runtime/report.h"
 #include "tests/unit/runtime/bench.h"
 
