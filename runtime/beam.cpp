@@ -1,6 +1,7 @@
 #include "runtime/beam.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace rcn {
 
@@ -31,7 +32,7 @@ BeamPtr Searches::beam_of(const Axes& axes) const {
 }
 
 BeamPtr common_beam(const BeamPtr& a, const BeamPtr& b) {
-  if (a && b && a->search != b->search) throw SearchesMeet{};
+  if (a && b && a->search != b->search) throw std::logic_error("two searches meet");
   const BeamPtr& either = a ? a : b;
   return either ? either->search->latest : nullptr;
 }
@@ -51,7 +52,6 @@ Named taken(const Named& x, Dim batch, Dim from, const at::Tensor& index, Dim to
 
 Named Lineage::moved(const Held& x) {
   if (!x.beam || x.beam == to_) return x;
-  if (!to_ || x.beam->search != to_->search) throw SearchesMeet{};
   for (bool again : {false, true}) {
     if (!at_ || again) {
       at_ = to_->parent;

@@ -20,6 +20,7 @@ struct Beam {
   BeamPtr parent;      // null: there was one hypothesis before
   at::Tensor source;   // [batch, axis]: the hypothesis of the parent that each goes on from
   at::Tensor scores;   // [batch, axis], float32
+  double divisor = 1;  // of the scores, once the search is over
 
   Beam() = default;
   Beam(const Beam&) = delete;
@@ -62,10 +63,7 @@ class Searches {
   std::deque<Search> all_;
 };
 
-// Thrown where hypotheses of two searches meet.
-struct SearchesMeet {};
-
-// The latest beam of the search of `a` or `b`; either may be null.
+// The latest beam of the search of `a` or `b`, which is one; either may be null.
 BeamPtr common_beam(const BeamPtr& a, const BeamPtr& b);
 
 // `index` [batch, n]: the entries along the axis `from` of `x` that become those along `to`, for each sequence.

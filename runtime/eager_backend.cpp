@@ -24,8 +24,6 @@ std::vector<Tensor> EagerBackend::apply(const OpNode& node) {
   } catch (const c10::Error& error) {  // sizes beyond memory, and what the type rules let through
     sink_.report(Diag::eager_torch, node.span, {op, torch_reason(error)});
     throw EvalError{};
-  } catch (const SearchesMeet&) {
-    fail_searches_meet(node.span);
   }
   if (observer) {
     std::string name = scoped(node.base_name.empty() ? op : node.base_name);

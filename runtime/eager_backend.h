@@ -70,7 +70,6 @@ class EagerBackend : public Backend {
   std::vector<Tensor> run_kernel(Kernel kernel, const OpNode& node, const BeamPtr& beam);
   // The beam that the results have; null: none.
   BeamPtr beam_of(const OpNode& node) const;
-  [[noreturn]] void fail_searches_meet(Span span);
 
   std::vector<Tensor> apply_search(const OpNode& node);
   Tensor choice(const OpNode& node);

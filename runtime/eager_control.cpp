@@ -71,7 +71,7 @@ Tensor EagerBackend::frame(const Tensor& x, Dim axis, const Tensor& index, Span)
   return std::make_shared<const EagerTensor>(std::move(type), std::move(frame), run_.lengths.region());
 }
 
-LoopResult EagerBackend::loop(const LoopSpec& spec, const LoopBody& body) try {
+LoopResult EagerBackend::loop(const LoopSpec& spec, const LoopBody& body) {
   at::AutoGradMode grad_mode(with_grad_);
   Lengths& lengths = run_.lengths;
   Searching searching(*this, spec.search);
@@ -120,8 +120,6 @@ LoopResult EagerBackend::loop(const LoopSpec& spec, const LoopBody& body) try {
   for (std::size_t i = 0; i < result.stacked.size(); ++i)
     produced(name + "." + spec.stacked_names[i], result.stacked[i], spec.span);
   return result;
-} catch (const SearchesMeet&) {
-  fail_searches_meet(spec.span);
 }
 
 std::vector<Tensor> EagerBackend::cond(const CondSpec& spec, const CondBranch& then, const CondBranch& otherwise) {
@@ -130,16 +128,19 @@ std::vector<Tensor> EagerBackend::cond(const CondSpec& spec, const CondBranch& t
   return results;
 }
 
-std::vector<Tensor> EagerBackend::masked(const MaskedSpec& spec, const CondBranch& body) try {
+std::vector<Tensor> EagerBackend::masked(const MaskedSpec& spec, const CondBranch& body) {
   at::AutoGradMode grad_mode(with_grad_);
   Lengths& lengths = run_.lengths;
   Held mask = latest(eager(spec.mask));
   at::Tensor padding = lengths.padding(mask.axes);
   bool everywhere = (padding.defined() ? mask.value.logical_or(padding) : mask.value).all().item<bool>();
   if (padding.defined()) mask.value = mask.value.logical_and(padding.logical_not());
-  if (!mask.value.any().item<bool>()) return spec.before;
-
   std::vector<Tensor> results;
+  if (!mask.value.any().item<bool>()) {
+    for (const Tensor& t : spec.before) results.push_back(retyped(t, t->type));
+    return results;
+  }
+
   {
     Lengths::Inside inside(lengths);
     if (!everywhere) inside.mask(mask);
@@ -152,8 +153,6 @@ std::vector<Tensor> EagerBackend::masked(const MaskedSpec& spec, const CondBranc
                                   type, chosen(mask, eager(results[i]), eager(spec.before[i])), lengths.region());
   }
   return results;
-} catch (const SearchesMeet&) {
-  fail_searches_meet(spec.span);
 }
 
 void EagerBackend::outside(const std::function<void()>& make) {

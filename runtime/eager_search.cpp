@@ -58,12 +58,6 @@ bool is_search_op(std::string_view name) {
   return std::any_of(std::begin(kTable), std::end(kTable), [&](const KernelEntry& e) { return e.name == name; });
 }
 
-void EagerBackend::fail_searches_meet(Span span) {
-  sink_.report(Diag::eager_searches_meet, span)
-      .help(Diag::help_text, {"`nn.decide` keeps the best hypothesis of a search"});
-  throw EvalError{};
-}
-
 BeamPtr EagerBackend::beam_of(const OpNode& node) const {
   if (searches_.empty()) return nullptr;
   BeamPtr beam;
@@ -159,8 +153,6 @@ Tensor EagerBackend::choice(const OpNode& node) {
   Lengths& lengths = run_.lengths;
   Held scores = latest(eager(node.tensor(0)));
   if (!search_) throw std::logic_error("choice outside of a search");
-  if (scores.beam && !search_->latest) search_ = scores.beam->search;  // goes on with an earlier one
-  if (scores.beam && scores.beam->search != search_) throw SearchesMeet{};
   const BeamPtr base = search_->latest;
   Dim batch = search_->batch, axis = node.dim("axis");
   std::int64_t sequences = lengths.extent(batch), labels = lengths.extent(axis), size = node.integer("beam_size");
@@ -177,6 +169,7 @@ Tensor EagerBackend::choice(const OpNode& node) {
     at::Tensor only_first = at::full({labels}, kNoLabel, at::TensorOptions(at::kFloat));
     only_first[0] = 0;
     added = at::where(ended.unsqueeze(-1), only_first, added);
+    // What is compared is the mean score of the steps, times the steps so far.
     auto t = static_cast<float>(search_step_);
     if (node.boolean("length_normalization") && search_step_ > 0)
       base_scores = base_scores * at::where(ended, (t + 1) / t, 1.0F);
@@ -197,6 +190,7 @@ Tensor EagerBackend::choice(const OpNode& node) {
   beam->parent = base;
   beam->source = at::div(order, labels, "floor");
   beam->scores = values.contiguous();
+  if (node.boolean("length_normalization")) beam->divisor = static_cast<double>(search_step_ + 1);
   if (base)
     lengths.follow(base->axis, [&](const Named& x) { return taken(x, batch, base->axis, beam->source, beam->axis); });
   search_->latest = beam;
@@ -226,7 +220,7 @@ Tensor EagerBackend::beam_scores(const Tensor& tensor) {
   TensorType type{{searches_.batch()}, DType::float32, nullptr};
   BeamPtr beam = common_beam(eager(tensor).beam, nullptr);
   // Without a step there was no choice: one hypothesis, of which nothing is known.
-  Held scores = beam ? Held{{beam->scores, {beam->search->batch, beam->axis}}, beam}
+  Held scores = beam ? Held{{beam->scores / beam->divisor, {beam->search->batch, beam->axis}}, beam}
                      : Held{{at::zeros(run_.lengths.shape(type.dims)), type.dims}, nullptr};
   return std::make_shared<const EagerTensor>(std::move(type), std::move(scores), run_.lengths.region());
 }

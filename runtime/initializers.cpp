@@ -1,6 +1,9 @@
 #include "runtime/initializers.h"
 
+#include <algorithm>
 #include <cmath>
+#include <complex>
+#include <numbers>
 #include <stdexcept>
 
 #include "runtime/random.h"
@@ -69,6 +72,37 @@ at::Tensor orthogonal(const std::vector<std::int64_t>& shape, Random& random) {
   return (rows >= columns ? vectors.t() : vectors).reshape(shape);
 }
 
+// Impulse responses along the first dim, a channel for each entry of the last one; the greatest response at 512 frequencies
+// is 1. Formulas and constants: Schlueter et al. 2007, Greenwood 1990, Glasberg and Moore 1990.
+at::Tensor gammatone(const Initializer& init, const std::vector<std::int64_t>& shape) {
+  constexpr double kTurn = 2 * std::numbers::pi;
+  constexpr int kFrequencies = 512;
+  std::int64_t length = shape.front(), channels = shape.back();
+  auto scale = [](double hertz) { return std::log10(hertz / 165.4 + 0.88); };
+  double low = scale(init.a), step = channels > 1 ? (scale(init.b) - low) / static_cast<double>(channels - 1) : 0;
+  at::Tensor value = at::empty({length, channels}, at::TensorOptions(at::kDouble));
+  std::vector<double> response(static_cast<std::size_t>(length));
+  for (std::int64_t c = 0; c < channels; ++c) {
+    double f = 165.4 * (std::pow(10.0, low + step * static_cast<double>(c)) - 0.88), bandwidth = 24.7 + f / 9.264491981582191;
+    for (std::int64_t n = 0; n < length; ++n) {
+      double t = static_cast<double>(n + 1) / init.sampling_rate;
+      response[static_cast<std::size_t>(n)] = t * t * t * std::exp(-kTurn * bandwidth * t) * std::cos(kTurn * f * t);
+    }
+    double greatest = 0;
+    for (int k = 0; k < kFrequencies; ++k) {
+      std::complex<double> sum = 0, turn = std::polar(1.0, -std::numbers::pi * k / kFrequencies), at = 1;
+      for (double x : response) {
+        sum += x * at;
+        at *= turn;
+      }
+      greatest = std::max(greatest, std::abs(sum));
+    }
+    double* column = value.data_ptr<double>() + c;
+    for (std::int64_t n = 0; n < length; ++n) column[n * channels] = response[static_cast<std::size_t>(n)] / greatest;
+  }
+  return value.reshape(shape);
+}
+
 void collect(const Value& value, std::vector<double>& leaves) {
   if (value.is_list()) {
     for (const Value& v : value.list()) collect(v, leaves);
@@ -102,6 +136,7 @@ at::Tensor initial_value(const Parameter& parameter, std::uint64_t seed) {
     case Initializer::Kind::truncated_normal:
       return drawn(shape, [&] { return init.a + init.b * random.truncated_normal(); }).to(dtype);
     case Initializer::Kind::orthogonal: return orthogonal(shape, random).to(dtype);
+    case Initializer::Kind::gammatone: return gammatone(init, shape).to(dtype);
   }
   throw std::logic_error("kind of initializer");
 }

@@ -139,8 +139,9 @@ namespace {
 
 std::unordered_map<std::string_view, Kernel> make_table() {
   std::unordered_map<std::string_view, Kernel> table;
-  for (auto family : {elementwise_kernels(), reduce_kernels(), linear_kernels(), shape_kernels(), index_kernels(), order_kernels(),
-                      generate_kernels(), recurrent_kernels(), loss_kernels(), random_kernels(), history_kernels(), search_kernels()})
+  for (auto family : {elementwise_kernels(), reduce_kernels(), linear_kernels(), conv_kernels(), shape_kernels(),
+                      index_kernels(), order_kernels(), generate_kernels(), recurrent_kernels(), loss_kernels(),
+                      random_kernels(), history_kernels(), search_kernels()})
     for (const KernelEntry& k : family)
       if (!table.emplace(k.name, k.run).second) throw std::logic_error("two kernels " + std::string(k.name));
   return table;

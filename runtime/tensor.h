@@ -53,7 +53,7 @@ struct EagerTensor : TensorData, Held {
 
 const EagerTensor& eager(const Tensor& tensor);
 
-// The same tensor with `type`, whose dims may be in another order.
+// The same tensor with `type`, whose dims may be in another order; the evaluator gives it traits of its own.
 Tensor retyped(const Tensor& tensor, const TensorType& type);
 
 // Why libtorch refused, in one line and our words where memory is the reason.

@@ -73,6 +73,14 @@ class DiagnosticSink {
   // Called for each new error; the evaluator adds the call trace ("called from ...") here.
   std::function<void(Diagnostic&)> decorate;
 
+  // Drops what was reported since: of what was only tried.
+  struct Mark { std::size_t items, errors; };
+  Mark mark() const { return {items_.size(), errors_}; }
+  void rollback(Mark mark) {
+    items_.erase(items_.begin() + static_cast<std::ptrdiff_t>(mark.items), items_.end());
+    errors_ = mark.errors;
+  }
+
   bool has_errors() const { return errors_ > 0; }
   std::size_t error_count() const { return errors_; }  // with repeats: those of a second model are errors of its own
   std::size_t size() const { return items_.size(); }

@@ -50,7 +50,7 @@ void Interpreter::require_one_sequence(const OpNode& node, Span span) {
   bool undecided = false, over_batch = false;
   for (const Operand& input : node.inputs)
     if (const Tensor* t = as_tensor(input)) {
-      undecided = undecided || (*t)->traits.undecided;
+      undecided = undecided || (*t)->traits.undecided();
       for (const TensorType& out : node.outputs) over_batch = over_batch || ((*t)->type.has(batch) && !out.has(batch) && !out.history);
     }
   if (!over_batch || (!undecided && !masked_)) return;
@@ -198,7 +198,7 @@ void Interpreter::run_cond(const Tensor& condition, Span span, const std::functi
       spec.results.push_back(type);
       traits.push_back(condition->traits);
       for (const Value* v : {&a, &b})
-        if (v->is_tensor()) traits.back().merge(v->tensor()->traits);
+        if (v->is_tensor()) merge_traits(traits.back(), v->tensor()->traits, place(n));
     });
     merged.push_back(std::move(m));
   }
@@ -341,7 +341,7 @@ void Interpreter::exec_masked(const MaskedStmt& s) {
       types.push_back(t);
       traits.push_back(mask.tensor()->traits);
       for (const Value* v : {&old, &value})
-        if (v->is_tensor()) traits.back().merge(v->tensor()->traits);
+        if (v->is_tensor()) merge_traits(traits.back(), v->tensor()->traits, place);
       numbers.emplace_back(old, t);
     });
     kept.push_back(std::move(k));
@@ -382,7 +382,7 @@ void Interpreter::builtin_assign(CallArgs& args) {
   bool fits = value.is_tensor() ? same_type(value.tensor()->type, type) : number_fits(value, type);
   if (!fits)
     fail(Diag::assign_type, args.spans[1], {shown_text(value), param->info.path, to_string(type)});
-  if (value.is_tensor() && value.tensor()->traits.undecided) fail(Diag::mixes_sequences, args.span, {"nn.assign", "which a search has not decided yet"});
+  if (value.is_tensor() && value.tensor()->traits.undecided()) fail(Diag::mixes_sequences, args.span, {"nn.assign", "which a search has not decided yet"});
   for (const auto& [assigned, where] : assigned_params_)
     if (assigned == param) {
       report(Diag::assign_twice, args.span, {param->info.path}).note(Diag::note_first_here, where);

@@ -294,13 +294,14 @@ Value Interpreter::apply(const OpInfo& info, std::vector<Value> args, std::vecto
   }
   if (!main_running_) fail(Diag::tensor_outside_main, span, {op_text(info)});
   OpNode& node = op.node();
-  require_search(node, span);
+  int search = require_search(node, span);
   if (info.name != "decide") require_one_sequence(node, span);
   if (info.name == "cum_concat") require_history_step(node, span);
   node.base_name = name;
   node.span = user_place(span);
   std::vector<Tensor> tensors = backend_->apply(node);
-  set_traits(node, tensors);
+  set_traits(node, search, tensors);
+  if (info.name == "beam_scores") return score(tensors[0], search, span);
   if (info.name == "cum_concat" && node.dim("spatial_dim")->marker) loops_.back()->histories.emplace_back(node.tensor(1), tensors[1]);
   for (const OpCall::Rename& rename : op.renames())
     for (Tensor& t : tensors) {

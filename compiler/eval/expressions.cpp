@@ -368,7 +368,7 @@ Tensor Interpreter::condition_tensor(const Value& value, Span span, const char* 
         .help(Diag::help_text, {"`nn.where` chooses element by element; `masked`, in a loop, chooses for each sequence"});
     throw EvalError{};
   }
-  if (value.tensor()->traits.undecided) fail(Diag::mixes_sequences, span, {"if", "which a search has not decided yet"});
+  if (value.tensor()->traits.undecided()) fail(Diag::mixes_sequences, span, {"if", "which a search has not decided yet"});
   return value.tensor();
 }
 

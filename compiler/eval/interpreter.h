@@ -61,6 +61,8 @@ class Interpreter {
     bool include_eos = true;
     Span end_span;
     std::optional<std::int64_t> beam_size;  // of a choice in it
+    bool normalized = false;                // its choices want `length_normalization`
+    int* search = nullptr;                  // of its choices, in all rounds; 0: none so far
   };
   enum class FrameKind : std::uint8_t { file, module_body, function, mode };
   struct Frame {
@@ -154,11 +156,17 @@ class Interpreter {
   [[noreturn]] void fail_in_region(Span span, const std::string& word);
   void require_one_sequence(const OpNode& node, Span span);
   void prepare_choice(std::vector<Value>& values, const std::vector<Span>& spans, Span span);
-  void set_traits(const OpNode& node, const std::vector<Tensor>& results);
   void find_training_dims();
+  void set_traits(const OpNode& node, int search, const std::vector<Tensor>& results);
+  bool merge_traits(Traits& traits, const Traits& other, Span span);
+  int joined_search(int a, int b, Span span);
+  int search_of(Dim d) const;
+  bool is_decided(Dim d) const;
+  int choice_search(OpNode& node, Span span);
   std::shared_ptr<const Origin> dims_origin(const TensorType& type) const;
   void require_available(const Mark& mark, const Tensor& value);
-  void require_search(const OpNode& node, Span span);
+  int require_search(OpNode& node, Span span);
+  Value score(const Tensor& sums, int search, Span span);
   void require_history_step(const OpNode& node, Span span);
   void throw_if_errors_since(std::size_t before);
 
@@ -291,7 +299,12 @@ class Interpreter {
   std::vector<RegionKind> regions_;                  // what surrounds the place of evaluation, innermost last
   int masked_ = 0;                                   // masked parts around it whose mask has batch
   std::vector<std::pair<const ParamState*, Span>> assigned_params_;  // by nn.assign, with the place
-  std::vector<Dim> search_dims_;                     // made by a search: each hypothesis has lengths of its own
+  struct SearchInfo {
+    Span loop;                  // what it goes over
+    Dim divided_by = nullptr;   // scores are divided by these lengths
+  };
+  std::vector<SearchInfo> searches_;                 // search 1 is the first of them
+  std::unordered_map<Dim, int> search_dims_;         // made by a search: each hypothesis has lengths of its own
   std::vector<Dim> decided_dims_;                    // those of them that `nn.decide` has seen
 };
 

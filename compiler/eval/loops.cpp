@@ -1,5 +1,6 @@
 // Loops over tensors. The body first runs on types alone: that gives the types of the state and of what is stacked.
 #include <algorithm>
+#include <utility>
 
 #include "compiler/dims/dim_list.h"
 #include "compiler/eval/interpreter.h"
@@ -100,6 +101,7 @@ void Interpreter::exec_loop(const LoopStmt& s) {
   DimTable::Record dims;
   std::size_t lengths = in_.context.lengths.mark();
   LoopRun run;
+  int search = 0;  // that the choices of the body are of
   struct Next {
     std::vector<Value> state;
     std::vector<Span> spans;  // where each got its value
@@ -115,6 +117,7 @@ void Interpreter::exec_loop(const LoopStmt& s) {
     run.index_name = s.index;
     run.index = index;
     run.state = tensors;
+    run.search = &search;
     Scope scope;
     scope.parent = frame_->scope;
     scope.kind = ScopeKind::loop;
@@ -144,7 +147,57 @@ void Interpreter::exec_loop(const LoopStmt& s) {
   };
 
   // ---- on types, until nothing changes
-  TensorType index_type{{}, DType::int32, nullptr};
+  auto on_types = [&](const std::vector<Tensor>& tensors) {
+    Restore<Backend*> types(backend_, &types_);
+    return body(TypeBackend::tensor({{}, DType::int32, nullptr}), tensors);
+  };
+  // Where the body fails on the ints that states begin with, and works on floats, these are the mistake.
+  auto suggest_floats = [&](std::vector<Tensor> tensors, DiagnosticSink::Mark reported) {
+    auto is_int = [](const StateLeaf& leaf) { return leaf.number && leaf.initial.is<std::int64_t>(); };
+    auto scalar = [](DType dtype) { return TypeBackend::tensor({{}, dtype, nullptr}); };
+    Next next;
+    auto works = [&] {
+      DiagnosticSink::Mark tried = diag_.mark();
+      bool right = true;
+      try {
+        next = on_types(tensors);
+      } catch (const EvalError&) {
+        right = false;
+      }
+      diag_.rollback(tried);
+      return right;
+    };
+    std::vector<std::size_t> floats;
+    for (std::size_t i = 0; i < leaves.size(); ++i)
+      if (is_int(leaves[i])) floats.push_back(i);
+    for (std::size_t i : floats) tensors[i] = scalar(DType::float32);
+    if (floats.empty() || !works()) return;
+    std::erase_if(floats, [&](std::size_t i) {  // that may be an int
+      tensors[i] = scalar(DType::int32);
+      bool right = works();
+      if (!right) tensors[i] = scalar(DType::float32);
+      return right;
+    });
+    works();
+    bool found = false;
+    std::size_t k = 0;
+    for (std::size_t i = 0; i < s.state.size(); ++i) {
+      std::vector<Value> after;
+      for_each_leaf(next.state[i], {}, [&](const std::string&, const Value& leaf) { after.push_back(leaf); });
+      std::size_t n = 0;
+      for_each_leaf(initial[i], s.state[i].name.str(), [&](const std::string& path, const Value& leaf) {
+        const Value& now = n < after.size() ? after[n] : leaf;
+        ++n;
+        if (!leaf.is_tensor() && !is_number_leaf(leaf)) return;
+        bool changes = std::find(floats.begin(), floats.end(), k++) != floats.end();
+        if (!changes || !now.is_tensor() || !is_float(now.tensor()->type.dtype)) return;
+        if (!std::exchange(found, true)) diag_.rollback(reported);
+        report(Diag::state_changes, next.spans[i], {path, "an int", "`" + to_string(now.tensor()->type) + "`", ""})
+            .note(Diag::note_initial_here, s.state[i].initial->span)
+            .help(Diag::help_text, {"begin with a float: `" + to_text(leaf) + ".0`"});
+      });
+    }
+  };
   bool changed = true;
   for (int round = 0; changed && round < 8; ++round) {
     changed = false;
@@ -154,9 +207,12 @@ void Interpreter::exec_loop(const LoopStmt& s) {
       tensors.back()->traits = leaf.traits;
     }
     Next next;
-    {
-      Restore<Backend*> types(backend_, &types_);
-      next = body(TypeBackend::tensor(index_type), tensors);
+    DiagnosticSink::Mark reported = diag_.mark();
+    try {
+      next = on_types(tensors);
+    } catch (const EvalError&) {
+      if (round == 0) suggest_floats(tensors, reported);
+      throw;
     }
     std::size_t k = 0;
     std::size_t errors = diag_.error_count();
@@ -194,7 +250,7 @@ void Interpreter::exec_loop(const LoopStmt& s) {
                               {path, before.is_tensor() ? "`" + to_string(leaf.type) + "`" : "`" + to_string(leaf.type) + "` (" + to_text(before) + ")",
                                type ? "`" + to_string(*type) + "`" : kind_text(now), type ? changed_dims(leaf.type, *type) : ""}));
         }
-        if (type && leaf.traits.merge(now.tensor()->traits)) changed = true;
+        if (type && merge_traits(leaf.traits, now.tensor()->traits, next.spans[i])) changed = true;
       });
     }
     throw_if_errors_since(errors);
@@ -202,6 +258,7 @@ void Interpreter::exec_loop(const LoopStmt& s) {
 
   // ---- what comes out
   std::vector<Traits> stacked_traits;
+  std::vector<Span> stacked_spans;
   std::vector<std::pair<Symbol, Value>> stacked_forms = run.stacked;
   std::size_t errors = diag_.error_count();
   for (std::size_t i = 0; i < run.stacked.size(); ++i)
@@ -216,6 +273,7 @@ void Interpreter::exec_loop(const LoopStmt& s) {
       }
       spec.stacked_names.push_back(name);
       spec.stacked.push_back(type);
+      stacked_spans.push_back(run.stacked_spans[i]);
       stacked_traits.push_back(leaf.is_tensor() ? leaf.tensor()->traits : Traits{});
     });
   if (s.state.empty() && run.stacked.empty()) report(Diag::loop_without_result, s.span);
@@ -229,11 +287,20 @@ void Interpreter::exec_loop(const LoopStmt& s) {
   } else if ((spec.has_end && run.end->type.has(batch)) || (spec.max && spec.max->type.has(batch))) {
     spec.length_dims = {batch};
   }
-  bool search = std::any_of(leaves.begin(), leaves.end(), [](const StateLeaf& l) { return l.traits.undecided; }) ||
-                std::any_of(stacked_traits.begin(), stacked_traits.end(), [](const Traits& t) { return t.undecided; });
-  search = search || run.beam_size;
-  spec.search = search;
-  if (search && !spec.axis_known) spec.length_dims = {batch};
+  for (const StateLeaf& leaf : leaves) search = joined_search(search, leaf.traits.search, s.span);
+  for (std::size_t i = 0; i < stacked_traits.size(); ++i) search = joined_search(search, stacked_traits[i].search, stacked_spans[i]);
+  spec.search = search != 0;
+  if (spec.search && !spec.axis_known) spec.length_dims = {batch};
+  // Where the frames of each sequence differ between hypotheses, all that comes out does.
+  int axis_search = spec.axis_known ? search_of(axis) : run.beam_size ? search : 0;
+  for (const Tensor& t : {run.end, spec.max})
+    if (t) axis_search = joined_search(axis_search, t->traits.search, s.span);
+  joined_search(search, axis_search, s.span);
+  for (std::size_t i = 0; axis_search && i < spec.stacked.size(); ++i)
+    if (!spec.stacked[i].has(batch))
+      report(Diag::stack_hypotheses, stacked_spans[i], {spec.stacked_names[i]})
+          .help(Diag::help_text, {"stack `nn.expand_dims(x, [batch])`"});
+  throw_if_errors_since(errors);
 
   for (StateLeaf& leaf : leaves) {
     rcn::LoopState state;
@@ -270,7 +337,7 @@ void Interpreter::exec_loop(const LoopStmt& s) {
     if (!spec.axis_known || d != axis)
       in_.context.lengths.define(d, united({axis}, in_.context.lengths.length_dims(d)));
   if (!spec.axis_known) in_.context.lengths.define(axis, spec.length_dims);
-  if (search && !spec.axis_known && !contains(search_dims_, axis)) search_dims_.push_back(axis);
+  if (axis_search && !spec.axis_known) search_dims_.emplace(axis, axis_search);
 
   std::size_t k = 0;
   for (std::size_t i = 0; i < s.state.size(); ++i) {
@@ -280,6 +347,7 @@ void Interpreter::exec_loop(const LoopStmt& s) {
       const Traits& traits = leaves[k++].traits;
       if (!tensor) return None{};
       tensor->traits = traits;
+      if (axis_search) tensor->traits.search = axis_search;
       return tensor;
     });
     assign(s.state[i].name, last, s.state[i].name_span);
@@ -288,6 +356,7 @@ void Interpreter::exec_loop(const LoopStmt& s) {
   for (const auto& [name, form] : stacked_forms) {
     Value value = map_leaves(form, [&](const Value&) -> Value {
       result.stacked[k]->traits = stacked_traits[k];
+      if (axis_search) result.stacked[k]->traits.search = axis_search;
       return result.stacked[k++];
     });
     assign(name, value, s.span);
@@ -403,6 +472,7 @@ Value Interpreter::frame_of(const Value& value, const Tensor& index, const Index
   if (!type.has(run->axis)) fail(Diag::frame_dim, e.span, {kind_text(value), to_string(run->axis), run->index_name.str()});
   for (Dim d : type.dims)
     if (contains(in_.context.lengths.length_dims(d), run->axis)) fail(Diag::frame_lengths, e.span, {to_string(d), to_string(run->axis)});
+  if (value.tensor()->traits.undecided() && is_decided(run->axis)) fail(Diag::decided_mixed, e.span, {to_string(run->axis), "[" + run->index_name.str() + "]"});
   Tensor frame = backend_->frame(value.tensor(), run->axis, index, e.span);
   frame->traits = value.tensor()->traits;
   return frame;

@@ -21,64 +21,146 @@ void Interpreter::prepare_choice(std::vector<Value>& values, const std::vector<S
   values[kInputType] = "log_prob";
 }
 
-void Interpreter::require_search(const OpNode& node, Span span) {
-  if (node.op->name == "choice") {
-    static const Symbol kSearch("search");
-    Value search = flag_value(frame_->flags, kSearch, span);
-    if (!search.is<bool>() || !search.get<bool>()) {
-      report(Diag::choice_without_search, span)
-          .help(Diag::help_text, {"`label = nn.choice(...) if search else targets[t]` serves both; `--mode search` turns the flag on"});
-      throw EvalError{};
-    }
-    if (loops_.empty()) fail(Diag::choice_outside_loop, span);
-    if (regions_.back() != RegionKind::loop) fail(Diag::not_in_region, span, {"nn.choice", region_text(regions_.back())});
-    if (loops_.size() > 1) fail(Diag::not_in_region, span, {"nn.choice", "a loop inside of another loop"});
-    LoopRun& run = *loops_.back();
-    std::int64_t beam = node.integer("beam_size");
-    if (run.known && run.beam_size && *run.beam_size != beam)
-      fail(Diag::choice_beams, span, {std::to_string(*run.beam_size), std::to_string(beam), to_string(run.axis)});
-    run.beam_size = beam;
-    return;
-  }
-  bool choosing = node.op->name == "decide" || node.op->name == "beam_scores";
-  if (!choosing && search_dims_.empty()) return;
-  std::vector<Dim> undecided, decided;
-  for (const Operand& input : node.inputs)
-    if (const Tensor* t = as_tensor(input)) {
-      std::vector<Dim>& dims = (*t)->traits.undecided ? undecided : decided;
-      dims = united(dims, (*t)->type.dims);
-    }
-  bool any = std::any_of(node.inputs.begin(), node.inputs.end(), [](const Operand& o) { return as_tensor(o) && (*as_tensor(o))->traits.undecided; });
-  if (choosing) {
-    std::string name = "nn." + std::string(node.op->name);
-    if (!regions_.empty()) fail(Diag::not_in_region, span, {name, region_text(regions_.back())});
-    if (!any) fail(Diag::nothing_to_decide, span, {name});
-    if (node.op->name == "decide")
-      for (Dim d : undecided)
-        if (contains(search_dims_, d) && !contains(decided_dims_, d)) decided_dims_.push_back(d);
-    return;
-  }
-  for (Dim d : search_dims_) {
-    if (any && (contains(decided, d) || (contains(undecided, d) && contains(decided_dims_, d))))
-      fail(Diag::decided_mixed, span, {to_string(d), op_text(*node.op)});
-    if (node.op->name == "length" && node.find("dim") && node.dim("dim") == d && !contains(decided_dims_, d))
-      fail(Diag::length_undecided, span, {to_string(d)});
-  }
+int Interpreter::joined_search(int a, int b, Span span) {
+  if (!a || !b || a == b) return a ? a : b;
+  Span first = searches_[static_cast<std::size_t>(a - 1)].loop, second = searches_[static_cast<std::size_t>(b - 1)].loop;
+  bool same = first == second;
+  auto builder = report(Diag::searches_meet, span);
+  builder.note(Diag::note_more, first, {same ? "both are searches of this loop" : "one is the search of this loop"});
+  if (!same) builder.note(Diag::note_more, second, {"the other is the search of this loop"});
+  builder.help(Diag::help_text, {"`nn.decide` keeps the best hypothesis of a search"});
+  throw EvalError{};
 }
 
-// What depends on an input that is absent in inference, or has a dim that only such inputs give a length.
-void Interpreter::set_traits(const OpNode& node, const std::vector<Tensor>& results) {
+bool Interpreter::merge_traits(Traits& traits, const Traits& other, Span span) {
+  joined_search(traits.search, other.search, span);
+  return traits.merge(other);
+}
+
+// The search whose hypotheses have lengths of their own; 0: there is none, or they are decided.
+int Interpreter::search_of(Dim d) const {
+  for (Dim atom : atoms(d))
+    if (auto it = search_dims_.find(atom); it != search_dims_.end() && !contains(decided_dims_, atom)) return it->second;
+  return 0;
+}
+
+bool Interpreter::is_decided(Dim d) const {
+  std::vector<Dim> parts = atoms(d);
+  return std::any_of(parts.begin(), parts.end(), [&](Dim atom) { return contains(decided_dims_, atom); });
+}
+
+namespace {
+
+void collect_dims(const Value& value, std::vector<Dim>& dims) {
+  if (value.is_dim()) dims.push_back(value.dim());
+  if (value.is_list())
+    for (const Value& item : value.list()) collect_dims(item, dims);
+}
+
+// Of inputs and results, and those that the operation is given.
+std::vector<Dim> dims_of(const OpNode& node) {
+  std::vector<Dim> dims;
+  for (const Operand& input : node.inputs)
+    if (const Tensor* t = as_tensor(input)) dims.insert(dims.end(), (*t)->type.dims.begin(), (*t)->type.dims.end());
+  for (const TensorType& type : node.outputs) dims.insert(dims.end(), type.dims.begin(), type.dims.end());
+  for (const auto& [name, value] : node.attrs) collect_dims(value, dims);
+  return dims;
+}
+
+}  // namespace
+
+int Interpreter::choice_search(OpNode& node, Span span) {
+  static const Symbol kSearch("search");
+  Value flag = flag_value(frame_->flags, kSearch, span);
+  if (!flag.is<bool>() || !flag.get<bool>()) {
+    report(Diag::choice_without_search, span)
+        .help(Diag::help_text, {"`label = nn.choice(...) if search else targets[t]` serves both; `--mode search` turns the flag on"});
+    throw EvalError{};
+  }
+  if (loops_.empty()) fail(Diag::choice_outside_loop, span);
+  if (regions_.back() != RegionKind::loop) fail(Diag::not_in_region, span, {"nn.choice", region_text(regions_.back())});
+  if (loops_.size() > 1) {
+    report(Diag::not_in_region, span, {"nn.choice", "a loop inside of another loop"})
+        .help(Diag::help_text, {"RETURNN follows the hypotheses of one loop only: choose in a loop of its own, or several times in each "
+                                "step of the outer one (`for i in range(n) { ... }`)"});
+    throw EvalError{};
+  }
+  LoopRun& run = *loops_.back();
+  std::int64_t beam = node.integer("beam_size");
+  if (run.known && run.beam_size && *run.beam_size != beam)
+    fail(Diag::choice_beams, span, {std::to_string(*run.beam_size), std::to_string(beam), to_string(run.axis)});
+  Value* normalize = nullptr;
+  for (auto& [name, value] : node.attrs)
+    if (name == "length_normalization") normalize = &value;
+  run.normalized = run.normalized || normalize->get<bool>();
+  if (!run.known && run.normalized && run.beam_size) fail(Diag::choice_normalization, span, {to_string(run.axis)});
+  run.beam_size = beam;
+  if (!*run.search) {
+    searches_.push_back({run.loop->over->span});
+    *run.search = static_cast<int>(searches_.size());
+  }
+  if (run.known) {  // all hypotheses of a sequence have one length, which compares nothing
+    if (run.normalized) searches_[static_cast<std::size_t>(*run.search - 1)].divided_by = run.axis;
+    *normalize = false;
+  }
+  return joined_search(*run.search, node.tensor(0)->traits.search, span);
+}
+
+// The score of each hypothesis, from the sum that the operation gives.
+Value Interpreter::score(const Tensor& sums, int search, Span span) {
+  Dim over = searches_[static_cast<std::size_t>(search - 1)].divided_by;
+  if (!over) return sums;
+  Value frames = over->size ? Value(static_cast<double>(*over->size)) : apply("length", {over, DType::float32}, span, "frames");
+  if (!over->size) frames = apply("maximum", {frames, 1.0}, span, "frames");
+  return apply("truediv", {sums, frames}, span, "beam_scores");
+}
+
+// The search that the results have values for each hypothesis of.
+int Interpreter::require_search(OpNode& node, Span span) {
+  if (node.op->name == "choice") return choice_search(node, span);
+  int search = 0;
+  for (const Operand& input : node.inputs)
+    if (const Tensor* t = as_tensor(input)) search = joined_search(search, (*t)->traits.search, span);
+  if (node.op->name == "decide" || node.op->name == "beam_scores") {
+    std::string name = "nn." + std::string(node.op->name);
+    if (!regions_.empty()) fail(Diag::not_in_region, span, {name, region_text(regions_.back())});
+    const TensorType& type = node.tensor(0)->type;
+    if (!search || !type.has(in_.context.dims.batch())) fail(Diag::nothing_to_decide, span, {name});
+    if (node.op->name == "beam_scores") return search;
+    for (Dim d : type.dims)
+      for (Dim atom : atoms(d))
+        if (search_of(atom)) decided_dims_.push_back(atom);
+    return 0;
+  }
+  if (search_dims_.empty()) return search;
+  std::vector<Dim> dims = dims_of(node);
+  for (Dim d : dims) search = joined_search(search, search_of(d), span);
+  for (Dim d : dims)
+    for (Dim atom : atoms(d))
+      if (auto it = search_dims_.find(atom); search && it != search_dims_.end() && it->second == search && !search_of(atom))
+        fail(Diag::decided_mixed, span, {to_string(atom), op_text(*node.op)});
+  return search;
+}
+
+// Besides the search: what depends on an input that is absent in inference, or has a dim that only such inputs give a
+// length.
+void Interpreter::set_traits(const OpNode& node, int search, const std::vector<Tensor>& results) {
   Traits traits;
   for (const Operand& input : node.inputs)
     if (const Tensor* t = as_tensor(input)) traits.merge((*t)->traits);
-  if (node.op->name == "choice") traits.undecided = true;
-  if (node.op->name == "decide") traits.undecided = false;
   auto step = [&](const std::shared_ptr<const Origin>& from) {
     return std::make_shared<const Origin>(Origin{op_text(*node.op), node.span, from});
   };
   if (traits.training_only && traits.training_only->span != node.span) traits.training_only = step(traits.training_only);
+  for (const NewDim& d : node.new_dims)
+    if (int own = d.computed ? search_of(d.computed) : search) search_dims_.emplace(d.dim, own);
   for (const Tensor& t : results) {
     t->traits = traits;
+    // what has neither sequences nor their lengths is the same for all hypotheses
+    const std::vector<Dim>& dims = t->type.dims;
+    bool differs = t->type.history || t->type.has(in_.context.dims.batch()) ||
+                   std::any_of(dims.begin(), dims.end(), [&](Dim d) { return search_of(d) != 0; });
+    t->traits.search = differs ? search : 0;
     if (!traits.training_only)
       if (std::shared_ptr<const Origin> origin = dims_origin(t->type)) t->traits.training_only = step(origin);
   }

@@ -291,7 +291,7 @@ void Interpreter::exec_mark(const MarkStmt& s) {
   Span value_span = s.value ? s.value->span : s.name_span;
   if (value.is_number()) value = apply("constant", {value, List{}, None{}, None{}}, value_span, mark.name);
   if (value.is_tensor() && value.tensor()->type.history) fail(Diag::history_use, value_span, {kind_text(value)});
-  if (value.is_tensor() && value.tensor()->traits.undecided && mark.role != MarkRole::output)
+  if (value.is_tensor() && value.tensor()->traits.undecided() && mark.role != MarkRole::output)
     fail(Diag::mixes_sequences, value_span, {role, "which a search has not decided yet"});
   if (!value.is_tensor()) fail(Diag::mark_not_tensor, value_span, {role, mark.name, kind_text(value)});
   mark.first_output = mark.role == MarkRole::output && !any_output_;

@@ -34,13 +34,14 @@ struct Origin {
 
 // What the evaluator keeps track of besides the type.
 struct Traits {
-  bool undecided = false;                       // holds a value for each hypothesis of a search
+  int search = 0;                               // the search that it holds a value for each hypothesis of; 0: none
   std::shared_ptr<const Origin> training_only;  // null: computable in inference
 
-  // Of what depends on both; whether that tells more.
+  bool undecided() const { return search != 0; }
+  // Of what depends on both, whose searches do not differ; whether that tells more.
   bool merge(const Traits& other) {
-    bool more = (other.undecided && !undecided) || (other.training_only && !training_only);
-    undecided = undecided || other.undecided;
+    bool more = (other.search && !search) || (other.training_only && !training_only);
+    if (!search) search = other.search;
     if (!training_only) training_only = other.training_only;
     return more;
   }
@@ -72,11 +73,12 @@ struct Record {
 
 // How a parameter gets its first value: what `nn.init.*` gives. Numbers and nested lists are plain values.
 struct Initializer {
-  enum class Kind : std::uint8_t { variance_scaling, uniform, normal, truncated_normal, orthogonal } kind;
-  double a = 0;           // uniform: minval; normals: mean; variance_scaling: scale
-  double b = 0;           // uniform: maxval; normals: stddev
+  enum class Kind : std::uint8_t { variance_scaling, uniform, normal, truncated_normal, orthogonal, gammatone } kind;
+  double a = 0;           // uniform: minval; normals: mean; variance_scaling: scale; gammatone: lowest frequency
+  double b = 0;           // uniform: maxval; normals: stddev; gammatone: highest frequency
   std::string mode;       // variance_scaling: fan_in, fan_out, fan_avg
   std::string distribution;  // variance_scaling: uniform, truncated_normal, untruncated_normal
+  double sampling_rate = 0;  // gammatone
 };
 
 // `int`, `Dim`, `Tensor`, ... as values (for isinstance).

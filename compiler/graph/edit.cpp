@@ -54,6 +54,8 @@ GraphEdit::Clone GraphEdit::clone(const Layer& owner, const LiveLayers& live, co
     for_each_region(*layer, [&](const Region& inner) { regions.at(&inner)->owner = &copy; });
   }
   result.owner = result.layers.at(&owner);
+  for (auto& [original, copy] : regions)
+    if (auto it = result.layers.find(original->anchor); it != result.layers.end()) copy->anchor = it->second;
 
   auto renamed = [&](Dim d) {
     auto it = dims.find(d);

@@ -1,5 +1,7 @@
 #include "compiler/graph/graph.h"
 
+#include <functional>
+
 namespace rcn {
 
 const Option* Layer::option(std::string_view key) const {
@@ -50,6 +52,23 @@ Layer& Graph::add(std::string cls, OptionDict options, TensorType type, const Na
   layer.span = span;
   layer.region = region ? region : root_region();
   return layer;
+}
+
+void Graph::put_in_order(const Layer& first) {
+  const std::uint32_t start = first.id;
+  std::vector<Layer*> order;
+  std::vector<bool> placed(layers.size() - start, false);
+  std::function<void(Layer&)> place = [&](Layer& layer) {
+    if (placed[layer.id - start]) return;
+    placed[layer.id - start] = true;
+    for (const auto& [key, option] : layer.options)
+      for_each_layer(option, [&](const LayerRef& ref) {
+        if (ref.kind != RefKind::previous && ref.layer->id >= start) place(layers[ref.layer->id]);
+      });
+    order.push_back(&layer);
+  };
+  for (std::size_t i = start; i < layers.size(); ++i) place(layers[i]);
+  for (std::size_t i = 0; i < order.size(); ++i) order[i]->id = start + static_cast<std::uint32_t>(i);
 }
 
 const NameScope* Graph::add_scope(const NameScope* parent, std::string base, Span call, const NameScope* caller) {

@@ -37,6 +37,7 @@ struct Region {
   const Region* parent = nullptr;      // where its owner stands; null for the network
   const Layer* owner = nullptr;        // the layer that has it in an option; null for the network, and until it is made
   const NameScope* scope = nullptr;    // names of layers in it begin here
+  const Layer* anchor = nullptr;       // of a loop, where there is one: a layer that RETURNN leaves in it, for others to stay with
 };
 
 // The value that a layer option stands for lies in `options`; "class" is `cls`. References to other layers are
@@ -74,6 +75,8 @@ struct Graph {
   Graph();
   Layer& add(std::string cls, OptionDict options, TensorType type, const NameScope* scope, std::string base, Span span,
              const Region* region = nullptr);  // without one at the root
+  // Of the layers made since `first`, each comes behind what it reads in the same step; their order stays otherwise.
+  void put_in_order(const Layer& first);
   const NameScope* add_scope(const NameScope* parent, std::string base, Span call = {}, const NameScope* caller = nullptr);
   const NameScope* root_scope() const { return &scopes.front(); }
   Region& add_region(const Region* parent);  // with a scope of its own for names

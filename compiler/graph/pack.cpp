@@ -13,6 +13,9 @@ namespace {
 
 bool is_cond(const Layer& owner) { return owner.cls == "cond"; }
 
+// Whether the loop gives its axis the lengths.
+bool ends_by_itself(const Layer& owner) { return owner.option("max_seq_len") || owner.option("max_seq_len_via"); }
+
 std::vector<const Region*> regions_of(const Layer& owner) {
   std::vector<const Region*> result;
   for_each_region(owner, [&](const Region& region) { result.push_back(&region); });
@@ -41,9 +44,9 @@ std::vector<Dim> static_dims(const TensorType& type) {
 
 // What a read layer is a plain copy of, in its dict.
 const Layer* copied(const Layer* layer) {
-  while (layer->cls == "copy") {
+  while (layer->cls == "copy" || layer->cls == "cast") {
     const auto* from = std::get_if<LayerRef>(&layer->option("from")->data);
-    if (!from || from->kind != RefKind::value || !from->sub.empty() || from->layer->region != layer->region) break;
+    if (!from || from->layer->type.dtype != layer->type.dtype || from->kind != RefKind::value || !from->sub.empty() || from->layer->region != layer->region) break;
     layer = from->layer;
   }
   return layer;
@@ -133,7 +136,8 @@ class Packer {
   }
 
   void pack(const Layer& owner, const std::vector<const Layer*>& results, const LiveLayers& live) {
-    if (results.size() == 1 && results[0]->name == "output") return;
+    const bool ends = ends_by_itself(owner);
+    if (results.size() == 1 && results[0]->name == "output" && !(ends && !frames_of(results[0]->type).empty())) return;
     // ---- the parts, each once
     std::vector<std::vector<const Layer*>> sources;
     std::vector<std::pair<Slot, std::vector<const Layer*>>> slots;  // with what is read from it
@@ -157,15 +161,32 @@ class Packer {
     std::vector<std::vector<std::size_t>> order;
     for (auto& [key, list] : groups) order.push_back(std::move(list));
     std::sort(order.begin(), order.end());
+    if (ends) {  // RETURNN takes the lengths of another dim of the output for those of the loop
+      auto plain = std::find_if(order.begin(), order.end(), [&](const auto& group) { return frames_of(slots[group[0]].first.type()).empty(); });
+      if (plain == order.end()) {
+        slots.push_back({Slot{{named(*regions_of(owner)[0], ".end")}}, {}});
+        order.insert(order.begin(), {slots.size() - 1});
+      } else {
+        std::rotate(order.begin(), plain, plain + 1);
+      }
+    }
 
     // ---- one layer for each group; clones first, while the first is as it was
+    Layer* range = nullptr;  // of the loop's frames: what gets a copy goes over them
+    if (ends && order.size() > 1) {
+      Dim axis = axis_of(owner);
+      OptionDict options{{"from", Option()}, {"axis", axis}, {"dtype", "int32"}, {"sparse", false}};
+      range = &edit_.insert_behind(owner, owner.region, "range_in_axis", std::move(options), {{axis}, DType::int32, nullptr}, owner.base + "_range");
+    }
     std::vector<GraphEdit::Clone> clones(order.size());
     std::unordered_map<Dim, Dim> own_dims;
     for (std::size_t g = 1; g < order.size(); ++g) {
       if (g == 1 && !may_clone(owner, slots[order[1][0]].first, live)) return;
       own_dims = dims_made_inside(owner, live);
+      if (ends) own_dims.erase(axis_of(owner));
       clones[g] = edit_.clone(owner, live, own_dims);
       clone_dims_.push_back(own_dims);
+      if (range) go_over(*clones[g].owner, *range);
     }
     for (std::size_t g = 0; g < order.size(); ++g) {
       std::vector<Slot> group;
@@ -183,6 +204,28 @@ class Packer {
         LayerRef ref = g > 0 ? own_names(place, parts[i], clone_dims_[clone_dims_.size() - order.size() + g]) : parts[i];
         for (const Layer* read : readers[i]) replaced_.emplace(read, ref);
       }
+      if (g == 0 && range) range->options.front().second = named(*regions_of(owner)[0], "output");
+    }
+  }
+
+  const Layer* named(const Region& region, std::string_view name) const {
+    for (const Layer& layer : graph_.layers)
+      if (layer.region == &region && layer.name == name) return &layer;
+    throw std::logic_error("no layer " + std::string(name));
+  }
+
+  static Dim axis_of(const Layer& owner) { return std::get<DimRef>(owner.option("axis")->data).dim; }
+
+  // Makes a loop that ended by itself go over frames that are there.
+  void go_over(Layer& owner, const Layer& frames) {
+    std::erase_if(owner.options, [](const auto& entry) { return entry.first == "max_seq_len" || entry.first == "max_seq_len_via" || entry.first == "include_eos"; });
+    for (auto& [key, option] : owner.options)
+      if (key == "from") option = OptionList{&frames};
+    const Region* region = regions_of(owner)[0];
+    for (Layer& layer : graph_.layers) {
+      if (layer.region != region || (layer.name != "end" && layer.name != ".end")) continue;
+      layer.fixed_name = layer.root = false;
+      layer.name.clear();
     }
   }
 
@@ -250,13 +293,14 @@ class Packer {
     }
     DType dtype = common_dtype(slots);
     bool batch = std::any_of(slots.begin(), slots.end(), [](const Slot& s) { return has_batch(s.type()); });
-    std::vector<Dim> parts;
+    std::vector<Dim> parts, out;
     std::int64_t size = 0;
     for (const Slot& slot : slots) {
       std::vector<Dim> dims = static_dims(slot.type());
       std::int64_t product = 1;
       for (Dim d : dims) product *= *d->size;
-      parts.push_back(dims.size() == 1 ? dims[0] : dims_.declare(slot.first().base + "_flat", DimKind::feature, product));
+      out.push_back(dims_.declare(slot.first().base + "_flat", DimKind::feature, product));
+      parts.push_back(dims.size() == 1 ? dims[0] : out.back());
       size += product;
     }
     Dim all = dims_.declare(owner.base + "_parts", DimKind::feature, size);
@@ -274,13 +318,17 @@ class Packer {
       if (!output) output = &layer;
     }
 
+    // No `split`: of a dim that the loop around makes, RETURNN does not find the lengths by the name of a further output.
     TensorType outside = outside_type(owner, joined);
-    Layer& split = edit_.insert_behind(owner, owner.region, "split", {{"from", output}, {"axis", all}, {"out_dims", dims_option(parts)}}, outside, owner.base + "_split");
     std::vector<LayerRef> result;
+    std::int64_t start = 0;
     for (std::size_t i = 0; i < slots.size(); ++i) {
+      std::int64_t end = start + *out[i]->size;
       TensorType type = outside;
-      type.dims = with_replaced(type.dims, all, {parts[i]});
-      result.push_back(unflat(owner, {&split, std::to_string(i)}, type, slots[i].type(), parts[i]));
+      type.dims = with_replaced(type.dims, all, {out[i]});
+      Layer& slice = edit_.insert_behind(owner, owner.region, "slice", {{"from", output}, {"axis", all}, {"slice_start", start}, {"slice_end", end}, {"out_dim", out[i]}}, type, owner.base + "_part");
+      result.push_back(unflat(owner, {&slice, {}}, type, slots[i].type(), out[i]));
+      start = end;
     }
     return result;
   }
@@ -330,6 +378,10 @@ class Packer {
       type.dims = without(type.dims, {part});
       step("squeeze", {{"axis", part}});
     }
+    if (dims.size() == 1) {
+      type.dims = with_replaced(type.dims, part, dims);
+      step("reinterpret_data", {{"set_dim_tags", OptionList{OptionTuple{{part, dims[0]}}}}});
+    }
     if (dims.size() > 1) {
       type.dims = with_replaced(type.dims, part, dims);
       step("split_dims", {{"axis", part}, {"dims", dims_option(dims)}, {"pad_to_multiples", false}});
@@ -353,7 +405,7 @@ class Packer {
   }
 
   static TensorType outside_type(const Layer& owner, TensorType type) {
-    if (const Option* axis = owner.option("axis"); axis && !is_cond(owner)) type.dims.insert(type.dims.begin(), std::get<DimRef>(axis->data).dim);
+    if (owner.option("axis") && !is_cond(owner)) type.dims.insert(type.dims.begin(), axis_of(owner));
     return type;
   }
 
@@ -362,7 +414,7 @@ class Packer {
   // The layer as the `output` of the dict, in place of another.
   void make_output(const Region& region, Layer& layer) {
     for (Layer& other : graph_.layers) {
-      if (other.region != &region || other.builtin) continue;
+      if (other.region != &region || other.builtin || other.name == ".end" || &other == region.anchor) continue;
       std::erase_if(other.options, [](const auto& entry) { return entry.first == "is_output_layer"; });
       if (!other.fixed_name || other.name == "end") continue;
       other.fixed_name = other.root = false;

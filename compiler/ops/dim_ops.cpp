@@ -65,19 +65,28 @@ void lower_dim_value(Lowering& l) { l.result(l.longest(l.node().dim("dim"))); }
 // ---- range_from_length
 
 void infer_range_from_length(OpCall& call) {
+  const TensorType& type = single_type(call, 0);
   require_dtype(call, 0, Wanted::ints);
-  const TensorType& lengths = single_type(call, 0);
-  Dim out = call.out_dim_fresh(1, "range", DimKind::spatial, lengths.dims);
+  DType dtype = call.arg(1).get<DType>();
+  bool sparse = call.arg(2).get<bool>();
+  if (dtype == DType::bool_ || (sparse && !is_int(dtype)))
+    call.fail_at(call.arg_span(1), Diag::op_argument_value,
+                 {op_text(call.info()), "dtype", sparse ? "an int dtype" : "a dtype of numbers",
+                  "`" + std::string(to_string(dtype)) + "`"});
+  Dim out = call.out_dim_fresh(3, "range", DimKind::spatial, type.dims);
   call.input(call.operand(0));
-  call.attr("out_dim", out);
-  call.output({{out}, DType::int32, nullptr});
+  call.attr("dim", out);
+  call.output({{out}, dtype, sparse ? out : nullptr});
   call.also_return(out);
 }
 
 void lower_range_from_length(Lowering& l) {
-  LayerRef lengths = l.full(0);
-  if (l.type(0).dtype != DType::int32 || l.sparse(0)) lengths = l.cast(lengths, type_of(l.type(0).dims, DType::int32), "length");
-  l.result(l.sequence_dim(l.node().dim("out_dim"), lengths));
+  TensorType lengths = type_of(l.type(0).dims, DType::int32);
+  LayerRef source = l.dense(l.full(0), l.type(0));
+  if (l.type(0).dtype != DType::int32) source = l.cast(source, lengths, "int32");
+  Dim dim = l.node().dim("dim");
+  l.sequence_dim(dim, l.eval({source}, "tf.maximum(source(0), 0)", lengths, "length"));
+  lower_range(l);
 }
 
 // ---- replace_dim
@@ -143,28 +152,40 @@ void infer_remaining_dims(OpCall& call) {
 void lower_nothing(Lowering& l) { throw std::logic_error("`" + std::string(l.node().op->name) + "` is static and makes no layer"); }
 
 constexpr OpParam kRange[] = {{"dim", arg::dim}, {"dtype", arg::dtype, true, "int32"}, {"sparse", arg::boolean, true, "false"}};
+constexpr OpParam kFromLength[] = {{"source", arg::tensor},
+                                   {"dtype", arg::dtype, true, "int32"},
+                                   {"sparse", arg::boolean, true, "false"},
+                                   {"out_spatial_dim", arg::dim | arg::none, true, "none"}};
 constexpr OpParam kLength[] = {{"dim", arg::dim}, {"dtype", arg::dtype, true, "int32"}};
 constexpr OpParam kDimValue[] = {{"dim", arg::dim}};
-constexpr OpParam kFromLength[] = {{"length", arg::tensor}, {"out_spatial_dim", arg::dim | arg::none, true, "none"}};
 constexpr OpParam kReplace[] = {{"source", arg::tensor}, {"in_dim", arg::dim, true}, {"out_dim", arg::dim | arg::none, true, "none"}};
 constexpr OpParam kRemaining[] = {{"source", arg::tensor}, {"remove", arg::axes}};
 
 constexpr OpDef kOps[] = {
-    {{"range_over_dim", kRange, "Tensor", "`0, 1, ..., n - 1` along `dim`, and no other dims; `sparse` makes them indices over it.", infer_range}, lower_range},
-    {{"length", kLength, "Tensor", "The length of each sequence of `dim`, an int where it is static; of `batch` the number of sequences.", infer_length},
+    {{"range_over_dim", kRange, "Tensor",
+      "`0, 1, ..., n - 1` along `dim`, and no other dims; `sparse` makes them indices over it.", infer_range},
+     lower_range},
+    {{"length", kLength, "Tensor",
+      "The length of each sequence of `dim`, an int where it is static; of `batch` the number of sequences.",
+      infer_length},
      lower_length},
-    {{"dim_value", kDimValue, "Tensor", "The longest length of `dim`, a scalar int32, an int where it is static; of `batch` the number of sequences.", infer_dim_value},
+    {{"dim_value", kDimValue, "Tensor",
+      "The longest length of `dim`, a scalar int32, an int where it is static; of `batch` the number of sequences.",
+      infer_dim_value},
      lower_dim_value},
     {{"range_from_length", kFromLength, "(Tensor, Dim)",
-      "`0, 1, ..., n - 1` along a dim whose sequences have the given lengths: a new one, or `out_spatial_dim`, which has none yet.",
+      "A new dim whose lengths are `source`, an int for each sequence (below 0 counts as 0), and `range_over_dim` of "
+      "it.",
       infer_range_from_length},
      lower_range_from_length},
     {{"replace_dim", kReplace, "(Tensor, Dim)",
-      "`source` with `out_dim` for `in_dim`. An `out_dim` without a length gets that of `in_dim`; one with a length is a claim that both "
+      "`source` with `out_dim` for `in_dim`. An `out_dim` without a length gets that of `in_dim`; one with a length is "
+      "a claim that both "
       "are equal, which eager runs check. Without `out_dim`, a new one.",
       infer_replace_dim},
      lower_replace_dim},
-    {{"remaining_dims", kRemaining, "list", "The dims of `source` without those of `remove`.", infer_remaining_dims}, lower_nothing},
+    {{"remaining_dims", kRemaining, "list", "The dims of `source` without those of `remove`.", infer_remaining_dims},
+     lower_nothing},
 };
 
 }  // namespace

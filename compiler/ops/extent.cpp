@@ -55,8 +55,12 @@ void lower_pad(Lowering& l) {
   Option value = number_option(OpCall::to_operand(l.node().attr("value")), l.out().dtype);
   OptionTuple padding{{l.node().integer("left"), l.node().integer("right")}};
   l.result_of(l.source(0, united({axis}, l.lengths().length_dims(axis))), "pad",
-              {{"axes", OptionList{axis}}, {"padding", OptionList{padding}}, {"out_dims", OptionList{out}},
-               {"handle_dynamic_dims", axis->dynamic()}, {"value", value}, {"mode", "constant"}});
+              {{"axes", OptionList{axis}},
+               {"padding", OptionList{padding}},
+               {"out_dims", OptionList{out}},
+               {"handle_dynamic_dims", axis->dynamic()},
+               {"value", value},
+               {"mode", "constant"}});
 }
 
 // ---- slice
@@ -145,7 +149,8 @@ LayerRef gathered_slice(Lowering& l, const Lowering::Source& source, Dim axis, D
                              type_of(position_dims, DType::int32), "position", true);
   TensorType type = source.type;
   type.dims = with_replaced(type.dims, axis, {out});
-  return l.layer("gather", {{"from", source.layer}, {"position", position}, {"axis", axis}, {"clip_to_valid", false}}, type);
+  return l.layer("gather", {{"from", source.layer}, {"position", position}, {"axis", axis}, {"clip_to_valid", false}},
+                 type);
 }
 
 void lower_slice(Lowering& l) {
@@ -164,7 +169,8 @@ void lower_slice(Lowering& l) {
     first = r.start;
     last = r.end == *axis->size ? Option() : Option(r.end);
   }
-  l.result_of(source, "slice", {{"axis", axis}, {"slice_start", first}, {"slice_end", last}, {"slice_step", step}, {"out_dim", out}});
+  l.result_of(source, "slice",
+              {{"axis", axis}, {"slice_start", first}, {"slice_end", last}, {"slice_step", step}, {"out_dim", out}});
 }
 
 // ---- resize
@@ -174,7 +180,8 @@ constexpr std::size_t kFactor = 1, kResizeAxis = 2, kOutDim = 3, kKind = 4, kFil
 // The new length is `ceil(length * factor)` in float32, as RETURNN computes it.
 Dim resized_dim(OpCall& call, Dim axis) {
   const Value& factor = call.arg(kFactor);
-  if (factor.is<std::int64_t>()) return call.out_dim(kOutDim, call.dims().mul(axis, call.dims().constant(factor.get<std::int64_t>())));
+  if (factor.is<std::int64_t>())
+    return call.out_dim(kOutDim, call.dims().mul(axis, call.dims().constant(factor.get<std::int64_t>())));
   if (factor.is<double>() && axis->size) {
     float size = std::ceil(static_cast<float>(*axis->size) * static_cast<float>(factor.get<double>()));
     return static_out_dim(call, kOutDim, "resized", axis->kind, static_cast<std::int64_t>(size));
@@ -192,7 +199,8 @@ void infer_resize(OpCall& call) {
   const Value& factor = call.arg(kFactor);
   auto wrong = [&](std::size_t i, const std::string& wanted) {
     call.fail_at(call.arg_span(i), Diag::op_argument_value,
-                 {op_text(call.info()), std::string(call.info().params[i].name), wanted, factor.is_tensor() && i == kFactor ? "a tensor" : to_text(call.arg(i))});
+                 {op_text(call.info()), std::string(call.info().params[i].name), wanted,
+                  factor.is_tensor() && i == kFactor ? "a tensor" : to_text(call.arg(i))});
   };
   if (factor.is_tensor()) {
     require_exact_dims(call, kFactor, {});
@@ -201,7 +209,8 @@ void infer_resize(OpCall& call) {
     wrong(kFactor, "above 0");
   }
   if (kind == "fill" && !factor.is<std::int64_t>()) wrong(kFactor, "an int where `kind` is \"fill\"");
-  if ((kind == "fill") == call.arg(kFillValue).is_none()) wrong(kFillValue, kind == "fill" ? "a number where `kind` is \"fill\"" : "`none` where `kind` is not \"fill\"");
+  if ((kind == "fill") == call.arg(kFillValue).is_none())
+    wrong(kFillValue, kind == "fill" ? "a number where `kind` is \"fill\"" : "`none` where `kind` is not \"fill\"");
   Value fill = kind == "fill" ? pad_value(call, kFillValue, type) : Value(None{});
   Dim out = resized_dim(call, axis);
   call.input(call.operand(0));
@@ -215,8 +224,8 @@ void infer_resize(OpCall& call) {
   call.also_return(out);
 }
 
-// Frame r of the result lies at r * length / new length of the sequence. RETURNN's layer takes the longest length for it,
-// and padding for what comes behind the last frame.
+// Frame r of the result lies at r * length / new length of the sequence. RETURNN's layer takes the longest length for
+// it, and padding for what comes behind the last frame.
 class Resized {
  public:
   Resized(Lowering& l, Dim axis, Dim out) : l_(l), axis_(axis), over_(united(l.lengths().length_dims(axis), {out})) {
@@ -240,13 +249,16 @@ class Resized {
     std::string at = "tf.cast((" + place_ + ") // " + steps_ + ", tf.int32) + " + std::to_string(offset);
     std::string text = "tf.maximum(tf.minimum(" + at + ", " + length_ + " - 1), 0)";
     LayerRef position = l_.eval(from_, text, type_of(over_, DType::int32), "position", true);
-    return l_.layer("gather", {{"from", source.layer}, {"position", position}, {"axis", axis_}, {"clip_to_valid", false}}, type(source), suffix);
+    return l_.layer("gather",
+                    {{"from", source.layer}, {"position", position}, {"axis", axis_}, {"clip_to_valid", false}},
+                    type(source), suffix);
   }
   // How far behind that frame the place is, from 0 to 1.
   LayerRef rest(DType dtype) {
     std::string to = ", '" + std::string(to_string(dtype)) + "')";
     std::vector<Dim> dims = place_from_.size() == 1 ? std::vector<Dim>{over_.back()} : over_;
-    return l_.eval(place_from_, "tf.cast((" + place_ + ") % " + steps_ + to + " / tf.cast(" + steps_ + to, type_of(dims, dtype), "rest", true);
+    return l_.eval(place_from_, "tf.cast((" + place_ + ") % " + steps_ + to + " / tf.cast(" + steps_ + to,
+                   type_of(dims, dtype), "rest", true);
   }
   TensorType type(const Lowering::Source& source) const {
     TensorType type = source.type;
@@ -259,9 +271,12 @@ class Resized {
     std::vector<LayerRef> from{l_.length(axis_)};
     if (l_.is_tensor(1)) from.push_back(l_.raw(1).layer);
     bool ints = l_.is_tensor(1) && is_int(l_.type(1).dtype);
-    std::string by = l_.is_tensor(1) ? "tf.cast(source(1), tf." + std::string(ints ? "int32" : "float32") + ")" : python_number(l_.node().inputs[1], DType::float32);
-    std::string text = ints ? "source(0) * " + by : "tf.cast(tf.math.ceil(tf.cast(source(0), tf.float32) * " + by + "), tf.int32)";
-    l_.sequence_dim(out, l_.eval(from, "tf.maximum(" + text + ", 0)", type_of(l_.lengths().length_dims(axis_), DType::int32), "length"));
+    std::string by = l_.is_tensor(1) ? "tf.cast(source(1), tf." + std::string(ints ? "int32" : "float32") + ")"
+                                     : python_number(l_.node().inputs[1], DType::float32);
+    std::string text =
+        ints ? "source(0) * " + by : "tf.cast(tf.math.ceil(tf.cast(source(0), tf.float32) * " + by + "), tf.int32)";
+    l_.sequence_dim(out, l_.eval(from, "tf.maximum(" + text + ", 0)",
+                                 type_of(l_.lengths().length_dims(axis_), DType::int32), "length"));
   }
   std::string size(Dim d) {
     if (d->size) return std::to_string(*d->size);
@@ -281,8 +296,8 @@ std::string cubic_text() {
   auto near = [](const std::string& x) { return "((1.25 * " + x + " - 2.25) * " + x + " * " + x + " + 1.0)"; };
   auto far = [](const std::string& x) { return "(((-0.75 * " + x + " + 3.75) * " + x + " - 6.0) * " + x + " + 3.0)"; };
   std::string w = "(tf.round(source(4) * 1024.0) / 1024.0)";
-  return "source(0) * " + far("(1.0 + " + w + ")") + " + source(1) * " + near(w) + " + source(2) * " + near("(1.0 - " + w + ")") +
-         " + source(3) * " + far("(2.0 - " + w + ")");
+  return "source(0) * " + far("(1.0 + " + w + ")") + " + source(1) * " + near(w) + " + source(2) * " +
+         near("(1.0 - " + w + ")") + " + source(3) * " + far("(2.0 - " + w + ")");
 }
 
 void lower_resize(Lowering& l) {
@@ -295,15 +310,20 @@ void lower_resize(Lowering& l) {
   if (kind == "fill") {
     LayerRef frames = resized.frame(source, 0, "frames");
     std::string every = python_number(l.node().inputs[1], DType::int32);
-    LayerRef kept = l.eval({l.range(out)}, "tf.equal(source(0) % " + every + ", 0)", type_of({out}, DType::bool_), "kept");
-    LayerRef fill = l.constant(OpCall::to_operand(l.node().attr("fill_value")), type_of({}, type.dtype, type.sparse_dim), "fill");
-    return l.result(l.layer("switch", {{"condition", kept}, {"true_from", frames}, {"false_from", fill}}, type), source.missing);
+    LayerRef kept =
+        l.eval({l.range(out)}, "tf.equal(source(0) % " + every + ", 0)", type_of({out}, DType::bool_), "kept");
+    LayerRef fill =
+        l.constant(OpCall::to_operand(l.node().attr("fill_value")), type_of({}, type.dtype, type.sparse_dim), "fill");
+    return l.result(l.layer("switch", {{"condition", kept}, {"true_from", frames}, {"false_from", fill}}, type),
+                    source.missing);
   }
   std::vector<LayerRef> from;
   bool cubic = kind == "cubic";
-  for (std::int64_t offset = cubic ? -1 : 0; offset <= (cubic ? 2 : 1); ++offset) from.push_back(resized.frame(source, offset, "frames"));
+  for (std::int64_t offset = cubic ? -1 : 0; offset <= (cubic ? 2 : 1); ++offset)
+    from.push_back(resized.frame(source, offset, "frames"));
   from.push_back(resized.rest(type.dtype));
-  l.result(l.eval(from, cubic ? cubic_text() : "source(0) + (source(1) - source(0)) * source(2)", type), source.missing);
+  l.result(l.eval(from, cubic ? cubic_text() : "source(0) + (source(1) - source(0)) * source(2)", type),
+           source.missing);
 }
 
 constexpr OpParam kPad[] = {{"source", arg::tensor}, {"axis", arg::dim, true}, {"left", arg::integer, true, "0"}, {"right", arg::integer, true, "0"},
@@ -311,24 +331,33 @@ constexpr OpParam kPad[] = {{"source", arg::tensor}, {"axis", arg::dim, true}, {
 constexpr OpParam kSlice[] = {{"source", arg::tensor}, {"axis", arg::dim, true}, {"start", arg::integer | arg::none, true, "none"},
                               {"end", arg::integer | arg::none, true, "none"}, {"step", arg::integer, true, "1"}, {"out_dim", arg::dim | arg::none, true, "none"}};
 
-constexpr OpParam kResize[] = {{"source", arg::tensor}, {"factor", arg::number | arg::tensor, true}, {"axis", arg::dim, true},
-                               {"out_dim", arg::dim | arg::none, true, "none"}, {"kind", arg::str, true, "\"nn\""}, {"fill_value", arg::number | arg::none, true, "none"}};
+constexpr OpParam kResize[] = {{"source", arg::tensor},
+                               {"factor", arg::number | arg::tensor, true},
+                               {"axis", arg::dim, true},
+                               {"out_dim", arg::dim | arg::none, true, "none"},
+                               {"kind", arg::str, true, "\"nn\""},
+                               {"fill_value", arg::number | arg::none, true, "none"}};
 
 constexpr OpDef kOps[] = {
     {{"pad", kPad, "(Tensor, Dim)",
-      "`left` frames of `value` before and `right` behind; the new dim is `left + axis + right`. Behind means directly behind each "
+      "`left` frames of `value` before and `right` behind; the new dim is `left + axis + right`. Behind means directly "
+      "behind each "
       "sequence's own end.",
       infer_pad},
      lower_pad},
     {{"slice", kSlice, "(Tensor, Dim)",
-      "`[start:end:step]` of each sequence, as in Python: negative numbers count from the sequence's own end, and what lies outside "
-      "is left out. The dim is `(-start) + axis - rest`; on a dynamic axis with `end >= 0`, `start < 0` or `step > 1`, a new one.",
+      "`[start:end:step]` of each sequence, as in Python: negative numbers count from the sequence's own end, and what "
+      "lies outside "
+      "is left out. The dim is `(-start) + axis - rest`; on a dynamic axis with `end >= 0`, `start < 0` or `step > 1`, "
+      "a new one.",
       infer_slice},
      lower_slice},
     {{"resize", kResize, "(Tensor, Dim)",
       "Each sequence with `factor` times as many frames: `factor * axis` for an int, else (a float or a scalar tensor) "
-      "`ceil(length * factor)` of them. Frame r is at `r * length / new length`: the frame at or before it (`kind` nn), a mix of the "
-      "two around it (linear) or of four (cubic); frames behind the last one are like it. `fill` puts `factor - 1` frames of `fill_value` behind each.",
+      "`ceil(length * factor)` of them. Frame r is at `r * length / new length`: the frame at or before it (`kind` "
+      "nn), a mix of the "
+      "two around it (linear) or of four (cubic); frames behind the last one are like it. `fill` puts `factor - 1` "
+      "frames of `fill_value` behind each.",
       infer_resize},
      lower_resize},
 };

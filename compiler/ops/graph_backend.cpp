@@ -12,7 +12,7 @@ namespace rcn {
 GraphBackend::GraphBackend(Graph& graph, const OpTable& table, OpContext& context)
     : graph_(graph), table_(table), context_(context), scopes_{graph.root_scope()} {
   graph_.batch = context.dims.batch();
-  open_.emplace_back().region = graph_.root_region();
+  open_.emplace_back().region = &graph_.regions.front();
 }
 
 void GraphBackend::enter_scope(const std::string& base, bool at_root, Span call) {
@@ -47,20 +47,53 @@ std::size_t GraphBackend::open_of(const Layer& layer) const {
   return 0;
 }
 
-// What RETURNN moves out of a loop gets the loop's axis: then no source may have the dims of all.
-void GraphBackend::allow_loop_axis(OptionDict& options) const {
+// Whether one of the layers has the dims of all, also once RETURNN has moved some out of loops: they get the loop's axis.
+bool GraphBackend::one_has_all(const std::vector<LayerRef>& sources) const {
   std::vector<Dim> all;
-  std::vector<std::pair<const std::vector<Dim>*, bool>> sources;
-  for (const auto& [key, option] : options) {
-    if (key == "allow_broadcast_all_sources") return;
-    if (key != "from") continue;
-    for_each_layer(option, [&](const LayerRef& ref) {
-      sources.emplace_back(&type_of(ref).dims, variation(ref) != 0);
-      all = united(all, *sources.back().first);
-    });
+  std::uint64_t all_loops = 0;
+  for (const LayerRef& ref : sources) {
+    all = united(all, type_of(ref).dims);
+    all_loops |= variation(ref);
   }
-  for (const auto& [dims, varies] : sources)
-    if (varies && without(all, *dims).empty()) return;
+  return std::any_of(sources.begin(), sources.end(), [&](const LayerRef& ref) {
+    return variation(ref) == all_loops && without(all, type_of(ref).dims).empty();
+  });
+}
+
+namespace {
+
+Operand operand_of(const Option& number) {
+  if (const bool* b = std::get_if<bool>(&number.data)) return *b;
+  if (const std::int64_t* i = std::get_if<std::int64_t>(&number.data)) return *i;
+  return std::get<double>(number.data);
+}
+
+}  // namespace
+
+void GraphBackend::allow_loop_axis(std::string& cls, OptionDict& options, const TensorType& type) const {
+  auto option = [&](std::string_view key) {
+    auto it = std::find_if(options.begin(), options.end(), [&](const auto& entry) { return entry.first == key; });
+    return it == options.end() ? nullptr : &it->second;
+  };
+  if (option("allow_broadcast_all_sources")) return;
+  std::vector<LayerRef> sources;
+  for (const auto& [key, value] : options)
+    if (key == "from" || cls == "switch") for_each_layer(value, [&](const LayerRef& ref) { sources.push_back(ref); });
+  if (one_has_all(sources)) return;
+  if (cls == "switch") {  // which has no way to broadcast all of its sources
+    OptionList from;
+    auto text = [&](const Option& part) {
+      if (std::holds_alternative<LayerRef>(part.data)) {
+        from.push_back(part);
+        return "source(" + std::to_string(from.size() - 1) + ")";
+      }
+      return python_number(operand_of(part), type.dtype);
+    };
+    std::string yes = text(*option("true_from")), no = text(*option("false_from")), condition = text(*option("condition"));
+    OptionDict out{{"dtype", to_string(type.dtype)}, {"sparse_dim", type.sparse_dim ? Option(type.sparse_dim) : Option()}};
+    cls = "eval";
+    options = {{"from", std::move(from)}, {"eval", "tf.where(" + condition + ", " + yes + ", " + no + ")"}, {"out_type", std::move(out)}};
+  }
   options.emplace_back("allow_broadcast_all_sources", true);
 }
 
@@ -82,14 +115,16 @@ Layer& GraphBackend::add_in(std::size_t open, std::string cls, OptionDict option
     }
     for_each_layer(option, [&](const LayerRef& ref) { varies |= variation(ref); });
   }
-  if (varies && (cls == "combine" || cls == "compare" || cls == "eval")) allow_loop_axis(options);
+  if (varies && (cls == "combine" || cls == "compare" || cls == "eval" || cls == "switch")) allow_loop_axis(cls, options, type);
   const NameScope* scope = open + 1 == open_.size() ? scopes_.back() : open_[open].region->scope;
   Layer& layer = graph_.add(std::move(cls), std::move(options), std::move(type), scope, std::move(base), span, open_[open].region);
   if (varies) varying_.emplace(&layer, varies);
   for (const auto& [key, option] : layer.options)
     for_each_layer(option, [&](const LayerRef& ref) {
       if (training_only_.contains(ref.layer)) training_only_.insert(&layer);
+      if (permuted_.contains(ref.layer)) permuted_.insert(&layer);
     });
+  if (layer.cls == "constant" && layer.type.has(context_.dims.batch()) && layer.type.dims[0] != context_.dims.batch()) permuted_.insert(&layer);
   carries({&layer, {}}, layer.type);
   return layer;
 }
@@ -115,25 +150,40 @@ LayerRef GraphBackend::reinterpreted(LayerRef source, const TensorType& type, Di
   return {&add("reinterpret_data", {{"from", source}, {"set_dim_tags", dim_tags(from, to)}}, std::move(renamed), base, span), {}};
 }
 
-// Adding -0.0 changes no float, not even -0.0 itself.
+// What changes nothing when it is added. Adding -0.0 changes no float, not even -0.0 itself.
+LayerRef GraphBackend::neutral(const std::vector<Dim>& dims, DType dtype, const std::string& base, Span span) {
+  Option value = is_float(dtype) ? Option(-0.0) : dtype == DType::bool_ ? Option(false) : Option(0);
+  OptionDict options{{"value", value}, {"shape", dims_option(dims)}, {"dtype", to_string(dtype)}};
+  if (OptionList deps = shape_deps(dims, span); !deps.empty()) options.emplace_back("shape_deps", std::move(deps));
+  return {&add("constant", std::move(options), {dims, dtype, nullptr}, base + "_dims", span), {}};
+}
+
 LayerRef GraphBackend::expanded(const GraphTensor& tensor, const std::vector<Dim>& wanted, const std::string& base, Span span) {
   std::vector<Dim> added;
   for (Dim d : tensor.missing)
     if (contains(wanted, d)) added.push_back(d);
   if (added.empty()) return tensor.layer;
   DType dtype = tensor.type.dtype;
-  Option neutral = is_float(dtype) ? Option(-0.0) : dtype == DType::bool_ ? Option(false) : Option(0);
-  OptionDict options{{"value", neutral}, {"shape", dims_option(added)}, {"dtype", to_string(dtype)}};
-  if (OptionList deps = shape_deps(added, span); !deps.empty()) options.emplace_back("shape_deps", std::move(deps));
-  Layer& neutral_layer = add("constant", std::move(options), {added, dtype, nullptr}, base + "_dims", span);
-
+  LayerRef dims = neutral(added, dtype, base, span);
   TensorType type = tensor.layer_type;
   type.dims.insert(type.dims.begin(), added.begin(), added.end());
-  OptionDict combine{{"from", OptionList{tensor.layer, &neutral_layer}},
-                     {"kind", dtype == DType::bool_ ? "logical_or" : "add"}};
+  OptionDict combine{{"from", OptionList{tensor.layer, dims}}, {"kind", dtype == DType::bool_ ? "logical_or" : "add"}};
   if (!tensor.layer_type.dims.empty()) combine.emplace_back("allow_broadcast_all_sources", true);
   if (type.sparse_dim) combine.emplace_back("out_type", OptionDict{{"sparse_dim", type.sparse_dim}});
   return {&add("combine", std::move(combine), std::move(type), base, span), {}};
+}
+
+// RETURNN takes the order of axes from the first source that has them all. Some of its layers want the batch first, and
+// in a loop the order of a state must not come from that state.
+LayerRef GraphBackend::batch_major(const LayerRef& ref, TensorType type, const std::string& base, Span span) {
+  Dim batch = context_.dims.batch();
+  if (!ref.layer || !permuted_.contains(ref.layer) || type.dims.size() < 2 || !type.has(batch)) return ref;
+  type.dims = united({batch}, type.dims);
+  OptionDict combine{{"from", OptionList{neutral(type.dims, type.dtype, base, span), ref}}, {"kind", type.dtype == DType::bool_ ? "logical_or" : "add"}};
+  if (type.sparse_dim) combine.emplace_back("out_type", OptionDict{{"sparse_dim", type.sparse_dim}});
+  Layer& layer = add("combine", std::move(combine), std::move(type), base + "_batch_major", span);
+  permuted_.erase(&layer);
+  return {&layer, {}};
 }
 
 namespace {
@@ -222,6 +272,7 @@ Tensor GraphBackend::input(const ExternInput& input) {
   layer.name = input.key == "data" ? "data" : "data:" + input.key;
   layer.fixed_name = true;
   if (!input.available_for_inference) training_only_.insert(&layer);
+  if (input.type.has(context_.dims.batch()) && input.type.dims[0] != context_.dims.batch()) permuted_.insert(&layer);
   carries({&layer, {}}, layer.type);
   auto tensor = std::make_shared<GraphTensor>(input.type, LayerRef{&layer, {}}, std::vector<Dim>{});
   bool dynamic = std::any_of(input.type.dims.begin(), input.type.dims.end(), [](Dim d) { return d->dynamic() && d->kind != DimKind::batch; });
@@ -231,8 +282,21 @@ Tensor GraphBackend::input(const ExternInput& input) {
 
 namespace {
 
+// Filters as runtime/initializers.cpp has them, in NumPy, which RETURNN knows there.
+std::string gammatone_text(const Initializer& init, const std::vector<Dim>& dims) {
+  std::int64_t length = *dims.front()->size, channels = *dims.back()->size, parts = (length + 1023) / 1024;
+  auto scale = [](double hertz) { return "numpy.log10(" + number_text(hertz) + " / 165.4 + 0.88)"; };
+  std::string n = std::to_string(length), rate = number_text(init.sampling_rate), shape;
+  for (Dim d : dims) shape += (shape.empty() ? "" : ", ") + std::to_string(*d->size);
+  return "(lambda f, t: (lambda h: h / numpy.abs(numpy.fft.fft(h, n=" + std::to_string(1024 * parts) + ", axis=0)[:" + std::to_string(512 * parts) +
+         ":" + std::to_string(parts) + "]).max(axis=0))(t ** 3 * numpy.exp(-2 * numpy.pi * (24.7 + f / 9.264491981582191) * t) * " +
+         "numpy.cos(2 * numpy.pi * f * t)))(165.4 * (10 ** numpy.linspace(" + scale(init.a) + ", " + scale(init.b) + ", " +
+         std::to_string(channels) + ") - 0.88), numpy.linspace(1 / " + rate + ", " + n + " / " + rate + ", " + n + ")[:, None]).reshape(" + shape +
+         ").astype('float32')";
+}
+
 // RETURNN's spelling of an initialiser: names of TensorFlow's classes.
-std::string initializer_text(const Initializer& init) {
+std::string initializer_text(const Initializer& init, const std::vector<Dim>& dims) {
   auto number = [](double x) { return number_text(x); };
   switch (init.kind) {
     case Initializer::Kind::variance_scaling:
@@ -242,12 +306,14 @@ std::string initializer_text(const Initializer& init) {
     case Initializer::Kind::truncated_normal:
       return "TruncatedNormal(mean=" + number(init.a) + ", stddev=" + number(init.b) + ")";
     case Initializer::Kind::orthogonal: return "Orthogonal()";
+    case Initializer::Kind::gammatone: return gammatone_text(init, dims);
   }
   return {};
 }
 
-Option initial_option(const Value& initial, DType dtype) {
-  if (const auto* init = std::get_if<std::shared_ptr<const Initializer>>(&initial.data())) return initializer_text(**init);
+Option initial_option(const Value& initial, const TensorType& type) {
+  DType dtype = type.dtype;
+  if (const auto* init = std::get_if<std::shared_ptr<const Initializer>>(&initial.data())) return initializer_text(**init, type.dims);
   if (initial.is_list() || initial.is_tuple())
     return "numpy.array(" + python_nested(initial, dtype) + ", dtype='" + std::string(to_string(dtype)) + "')";
   return number_option(OpCall::to_operand(initial), dtype);
@@ -266,7 +332,7 @@ Tensor GraphBackend::parameter(const Parameter& p) {
   bool trainable = p.trainable && !p.auxiliary && is_float(p.type.dtype);
   OptionDict options{{"shape", std::move(shape)}};
   if (p.type.dtype != DType::float32) options.emplace_back("dtype", to_string(p.type.dtype));
-  options.emplace_back("init", initial_option(p.initial, p.type.dtype));
+  options.emplace_back("init", initial_option(p.initial, p.type));
   if (!trainable) options.emplace_back("trainable", false);
   if (trainable && p.weight_decay) options.emplace_back("L2", *p.weight_decay);  // it would count for a frozen one too
   if (!p.updater_opts.is_none()) options.emplace_back("updater_opts", option_of(p.updater_opts, p.span));

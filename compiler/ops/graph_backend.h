@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -52,13 +53,14 @@ class GraphBackend final : public Backend {
     bool inference = true;  // false: an input that is absent in inference, or what is made of one
   };
   struct Open {
-    const Region* region = nullptr;
+    Region* region = nullptr;
     bool loop = false;
     Dim axis = nullptr;        // of a loop
     Dim over = nullptr;        // what the program goes over; a static dim has a dynamic one as its axis
     Dim inner = nullptr;       // what the axis is called inside of the loop: RETURNN must not take the two for one
     const Layer* index = nullptr;
     LayerRef live;             // of a loop: where its steps belong to the sequence
+    std::uint64_t stays = 0;   // loops around, as bits, which RETURNN must not move this dict out of
     LayerRef search_live;      // of a search with a `max` for each sequence: the same, as far as the choice has to know
     // Where dims get what they need, made when first asked for.
     std::unordered_map<Dim, Carrier> carriers;
@@ -80,7 +82,8 @@ class GraphBackend final : public Backend {
   // In the outermost dict that sees all it refers to, outside of all calls.
   Layer& add_shared(std::string cls, OptionDict options, TensorType type, std::string base, Span span);
   Layer& add_in(std::size_t open, std::string cls, OptionDict options, TensorType type, std::string base, Span span, bool as_it_is = false);
-  void allow_loop_axis(OptionDict& options) const;
+  bool one_has_all(const std::vector<LayerRef>& sources) const;
+  void allow_loop_axis(std::string& cls, OptionDict& options, const TensorType& type) const;
   const TensorType& type_of(const LayerRef& ref) const;
   std::size_t open_of(const Layer& layer) const;  // index of the dict that sees the layer
   LayerRef reinterpreted(LayerRef source, const TensorType& type, Dim from, Dim to, const std::string& base, Span span);
@@ -117,12 +120,20 @@ class GraphBackend final : public Backend {
   LayerRef in_each_step(const LayerRef& ref, std::size_t open);
   LayerRef varying(const LayerRef& ref, std::size_t open, const TensorType& type, const std::string& base, Span span);
   LayerRef varying(const LayerRef& ref, const TensorType& type, const std::string& base, Span span);
+  LayerRef depending(const LayerRef& ref, const LayerRef& on, std::size_t open, const TensorType& type, const std::string& base, Span span);
+  LayerRef neutral(const std::vector<Dim>& dims, DType dtype, const std::string& base, Span span);
+  LayerRef batch_major(const LayerRef& ref, TensorType type, const std::string& base, Span span);
+  void stay_inside(OptionDict& options, std::uint64_t loops, Span span);
+  const Layer* anchor(std::size_t open, Span span);
   LayerRef guarded(const GraphTensor& tensor, Span span);
   LayerRef search_live(Span span);
+  LayerRef step() const;
   std::optional<Mask> live(std::size_t open, Span span);
   LayerRef guarded_value(LayerRef ref, const TensorType& type, const Operand& value, const std::string& base, Span span);
   LayerRef chosen(LayerRef mask, LayerRef ref, const TensorType& type, const Operand& value, const std::string& base, Span span);
+  Layer& add_state(const Layer* before, const LayerRef& value, const LayerRef& initial, bool loops_inside, const std::string& base, Span span);
   std::size_t loops() const;  // how many are open
+  std::uint64_t open_loops() const;  // as bits
   Dim inner_dim(Open& open);
 
   // ---- dims (graph_dims.cpp): made when first asked for, then shared
@@ -150,8 +161,10 @@ class GraphBackend final : public Backend {
   std::deque<Open> open_;    // the root first
   std::deque<Mask> masks_;
   std::unordered_set<Dim> searched_;  // dims made by a search: once something is decided, they have its lengths
+  std::set<std::pair<const Layer*, std::string>> dropped_;  // what dropouts read
   std::map<std::pair<const Layer*, std::string>, TensorType> sub_types_;  // of further outputs
   std::unordered_map<const Layer*, std::uint64_t> varying_;  // the open dicts of loops from step to step of which a layer differs, as bits
+  std::unordered_set<const Layer*> permuted_;  // layers whose batch axis may not be the first in RETURNN
   std::unordered_map<const Layer*, std::string> assigned_;  // `variable_assign` layers, with the parameter
   std::unordered_map<std::string, const Layer*> variables_;
   std::unordered_map<Dim, Dim>* joined_ = nullptr;  // in a branch: what the declared dims that it gives a length are made of

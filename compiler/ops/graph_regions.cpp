@@ -32,6 +32,12 @@ std::size_t GraphBackend::loops() const {
   return static_cast<std::size_t>(std::count_if(open_.begin(), open_.end(), [](const Open& open) { return open.loop; }));
 }
 
+std::uint64_t GraphBackend::open_loops() const {
+  std::uint64_t result = 0;
+  for (std::size_t i = 0; i < open_.size(); ++i) result |= open_[i].loop ? bit(i) : 0;
+  return result;
+}
+
 // Inside of a loop over a dim, what has that dim as an axis must have another one there: when RETURNN moves layers out
 // of the loop they get the loop's axis, and it would take the two for one.
 Dim GraphBackend::inner_dim(Open& open) {
@@ -111,13 +117,42 @@ LayerRef GraphBackend::varying(const LayerRef& ref, const TensorType& type, cons
 
 LayerRef GraphBackend::varying(const LayerRef& ref, std::size_t open, const TensorType& type, const std::string& base, Span span) {
   if (variation(ref) & bit(open)) return ref;
-  const Layer* index = open_[open].index;
+  return depending(ref, {open_[open].index, {}}, std::max(open, open_of(*ref.layer)), type, base + "_each", span);
+}
+
+// The layer, made to depend on another one (of ints from 0) that does not change it.
+LayerRef GraphBackend::depending(const LayerRef& ref, const LayerRef& on, std::size_t open, const TensorType& type, const std::string& base,
+                                 Span span) {
   OptionDict out{{"dtype", to_string(type.dtype)}, {"sparse_dim", type.sparse_dim ? Option(type.sparse_dim) : Option()}};
-  OptionDict options{{"from", OptionList{ref, LayerRef{index, {}}}},
+  OptionDict options{{"from", OptionList{ref, on}},
                      {"eval", "tf.where(source(1) >= 0, source(0), source(0))"},
                      {"out_type", std::move(out)},
                      {"allow_broadcast_all_sources", true}};
-  return {&add_in(std::max(open, open_of(*ref.layer)), "eval", std::move(options), type, base + "_each", span), {}};
+  return {&add_in(open, "eval", std::move(options), type, base, span), {}};
+}
+
+// Lets RETURNN leave a new dict in the loops given as bits: what it moves out gets the loop's axis, and that it cannot give
+// to a condition, nor to lengths of a loop.
+void GraphBackend::stay_inside(OptionDict& options, std::uint64_t loops, Span span) {
+  std::size_t own = open_.size() - 1;
+  if (open_[own].loop && (loops & bit(own)))
+    options.emplace_back("collocate_with", OptionList{LayerRef{anchor(own, span), {}, RefKind::name}});
+  open_[own].stays |= loops & (bit(own) - 1);
+}
+
+const Layer* GraphBackend::anchor(std::size_t open, Span span) {
+  const Layer*& anchor = open_[open].region->anchor;
+  if (!anchor) {
+    OptionDict options{{"from", LayerRef{open_[open].index, {}}},
+                       {"eval", "tf.maximum(source(0), source(1))"},
+                       {"initial_output", 0},
+                       {"is_output_layer", true},
+                       {"out_type", OptionDict{{"dtype", "int32"}, {"sparse_dim", Option()}}}};
+    Layer& layer = add_in(open, "eval", std::move(options), {{}, DType::int32, nullptr}, "step", span);
+    layer.options.front().second = OptionList{LayerRef{open_[open].index, {}}, LayerRef{&layer, {}, RefKind::previous}};
+    anchor = &layer;
+  }
+  return anchor;
 }
 
 Tensor GraphBackend::frame(const Tensor& x, Dim axis, const Tensor&, Span span) {
@@ -166,8 +201,9 @@ std::string part_name(const std::string& name) {
 
 namespace {
 
-// Whether the layer depends on what this step of a search chose.
-bool has_choice(const Layer* layer) {
+// Whether the layer depends on what this step of a search chose; with `states`, the layers that those of the step before
+// stand for, also on what an earlier one did.
+bool has_choice(const Layer* layer, const std::unordered_map<const Layer*, const Layer*>* states = nullptr) {
   std::vector<const Layer*> open{layer};
   std::unordered_set<const Layer*> seen;
   while (!open.empty()) {
@@ -177,7 +213,9 @@ bool has_choice(const Layer* layer) {
     if (!seen.insert(next).second) continue;
     for (const auto& [key, option] : next->options)
       for_each_layer(option, [&](const LayerRef& ref) {
-        if (ref.kind != RefKind::previous && ref.layer->region == layer->region) open.push_back(ref.layer);
+        const Layer* to = ref.layer;
+        if (ref.kind == RefKind::previous) to = states && states->contains(to) ? states->at(to) : nullptr;
+        if (to && to->region == layer->region) open.push_back(to);
       });
   }
   return false;
@@ -185,13 +223,31 @@ bool has_choice(const Layer* layer) {
 
 }  // namespace
 
+// The layer of a state. `before` stands for its value in the step before.
+Layer& GraphBackend::add_state(const Layer* before, const LayerRef& value, const LayerRef& initial, bool loops_inside, const std::string& base, Span span) {
+  const TensorType& type = before->type;
+  OptionDict options{{"from", value}, {"initial_output", initial}};
+  if (loops_inside) {
+    // Where two inner loops are between the state and its value, RETURNN knows its shape only if it reads itself first.
+    options.front().second = OptionList{LayerRef{before, {}, RefKind::previous}, value};
+    options.emplace_back("eval", "(source(0), source(1))[1]");
+    options.emplace_back("out_type", OptionDict{{"dtype", to_string(type.dtype)}, {"sparse_dim", type.sparse_dim ? Option(type.sparse_dim) : Option()}});
+    return add("eval", std::move(options), type, base, span);
+  }
+  // RETURNN takes a state of which it does not know the dtype yet for a float32
+  bool typed = type.dtype != DType::float32 && !type.sparse_dim;
+  if (typed) options.emplace_back("dtype", to_string(type.dtype));
+  return add(typed ? "cast" : "copy", std::move(options), type, base, span);
+}
+
 LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
   Unwind unwind(*this);
   const std::size_t outer = open_.size() - 1;
   LoopSpec spec = given;
   OptionDict options;
   OptionList source;  // that nothing reads: `data:source` is wrong in nested loops, and fails for some orders of its axes in memory
-  if (spec.max && !spec.has_end && !spec.search && loops() == 0) {
+  const std::uint64_t around = open_loops();
+  if (spec.max && !spec.has_end && !spec.search && !around) {
     // `max` alone is the length
     const GraphTensor& max = graph_tensor(spec.max);
     LayerRef given_max = expanded(max, max.missing, "loop_max_expanded", spec.span);
@@ -212,6 +268,11 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
     source.emplace_back(sequence_dim(spec.axis, steps, name_of(spec.axis) + "_range", spec.span));
     keep(&Open::lengths, spec.axis, steps);
   }
+  if (given.axis_known && source.empty() && !searched_.contains(spec.axis)) {
+    // RETURNN knows the dims of the data from the start, others once the layer is there that makes them.
+    const Carrier* carrier = known(&Open::carriers, spec.axis);
+    if (!carrier || !carrier->layer.layer->source) source.emplace_back(range(spec.axis, spec.span));
+  }
   options.emplace_back("from", std::move(source));
   options.emplace_back("axis", spec.axis);
 
@@ -223,7 +284,7 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
   std::vector<LayerRef> initial;
   for (const LoopState& state : spec.state) {
     std::string base = part_name(state.name);
-    initial.push_back(state.type.history ? LayerRef{} : whole(state.initial, base + "_initial"));
+    initial.push_back(state.type.history ? LayerRef{} : batch_major(whole(state.initial, base + "_initial"), state.type, base + "_initial", spec.span));
   }
   TensorType flags{spec.length_dims, DType::bool_, nullptr}, counts{{}, DType::int32, nullptr};
   auto flag_constant = [&](bool value) {
@@ -232,22 +293,16 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
     return LayerRef{&add("constant", std::move(constant), flags, "loop_no_end", spec.span), {}};
   };
   LayerRef max, no_end;
-  bool plain = false;  // RETURNN's own way with `max`: right for a scalar, if it is not 0; in a search the other would add a step
   if (spec.max) {
     max = whole(spec.max, "loop_max");
-    plain = spec.search && spec.max->type.dims.empty();
-    if (plain) {
-      options.emplace_back("max_seq_len_via", max);
-      options.emplace_back("include_eos", spec.include_eos);
-      if (!spec.has_end) no_end = flag_constant(false);
-    }
-  }
-  if (spec.max && !plain) {
     LayerRef longest = max;
-    if (!spec.max->type.dims.empty())
+    if (!spec.max->type.dims.empty()) {
       longest = {&add("reduce", {{"from", max}, {"mode", "max"}, {"axis", dims_option(spec.max->type.dims)}, {"keep_dims", false}}, counts, "loop_max_longest", spec.span), {}};
+    } else if (spec.search) {
+      max = expanded(GraphTensor({spec.length_dims, DType::int32, nullptr}, max, spec.length_dims), spec.length_dims, "loop_max_each", spec.span);
+    }
     // one step more: the frame in which a sequence ends does not count, then a `max` of 0 is right, too
-    Layer& steps = add("eval", {{"from", longest}, {"eval", "source(0) + 1"}, {"out_type", OptionDict{{"dtype", "int32"}, {"sparse_dim", Option()}}}}, counts, "loop_max_steps", spec.span);
+    Layer& steps = add("eval", {{"from", longest}, {"eval", "tf.maximum(source(0), 0) + 1"}, {"out_type", OptionDict{{"dtype", "int32"}, {"sparse_dim", Option()}}}}, counts, "loop_max_steps", spec.span);
     options.emplace_back("max_seq_len_via", &steps);
     options.emplace_back("include_eos", false);
     if (spec.has_end && spec.include_eos) no_end = flag_constant(false);
@@ -290,8 +345,8 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
     if (!state.type.history) tensor->wild_padding = graph_tensor(state.initial).wild_padding;
     step.state.push_back(std::move(tensor));
   }
-  Layer* past = spec.max && !plain && spec.has_end && spec.include_eos ? &builtin_layer(flags, "prev:past") : nullptr;
-  if (spec.search && spec.max && !plain) {
+  Layer* past = spec.max && spec.has_end && spec.include_eos ? &builtin_layer(flags, "prev:past") : nullptr;
+  if (spec.search && spec.max) {
     Layer& within = add("compare", {{"from", OptionList{&index, max}}, {"kind", "less"}}, flags, "live_max", spec.span);
     open_.back().search_live = {&within, {}};
     if (past) {
@@ -302,6 +357,8 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
   }
   LoopNext next = body(step);
 
+  bool loops_inside = false;
+  for (std::size_t i = first_layer; i < graph_.layers.size(); ++i) loops_inside = loops_inside || graph_.layers[i].cls == "rec";
   std::unordered_map<const Layer*, const Layer*> states;
   std::vector<LayerRef> last;
   for (std::size_t i = 0; i < spec.state.size(); ++i) {
@@ -309,8 +366,8 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
     last.emplace_back();
     if (state.type.history) continue;
     std::string base = part_name(state.name);
-    LayerRef value = whole(next.state[i], base);
-    Layer& layer = add("copy", {{"from", value}, {"initial_output", initial[i]}}, state.type, base, spec.span);
+    LayerRef value = batch_major(varying(whole(next.state[i], base), state.type, base, spec.span), state.type, base, spec.span);
+    Layer& layer = add_state(before[i], value, initial[i], loops_inside, base, spec.span);
     varying_[&layer] |= bit(open_.size() - 1);
     states.emplace(before[i], &layer);
     // All its values, for the last one after the loop; gone where nothing reads that. (RETURNN's own `rec_last_output`
@@ -343,29 +400,40 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
         });
   };
 
+  const Layer* choice = nullptr;
+  for (std::size_t i = first_layer; i < graph_.layers.size() && !choice; ++i)
+    if (const Layer& made = graph_.layers[i]; made.cls == "choice" && made.region == open_.back().region) choice = &made;
   if (spec.has_end || spec.max) {
     LayerRef user = spec.has_end ? whole(next.end, "end") : LayerRef{}, end = user;
     auto either = [&](LayerRef a, LayerRef b, const std::string& base) {
       return LayerRef{&add("combine", {{"from", OptionList{a, b}}, {"kind", "logical_or"}}, flags, base, spec.span), {}};
     };
-    if (plain && !spec.has_end) end = no_end;
-    if (spec.max && !plain) {
+    if (spec.max) {
       Layer& full = add("compare", {{"from", OptionList{&index, max}}, {"kind", "greater_equal"}}, flags, "end_max", spec.span);
       end = {&full, {}};
       if (past) {
         LayerRef was{past, {}, RefKind::previous};
-        LayerRef now = either(user, was, "ended");
-        const_cast<Layer*>(now.layer)->options.emplace_back("initial_output", no_end);
-        states.emplace(past, now.layer);
+        Layer& now = add("combine", {{"from", OptionList{user, was}}, {"kind", "logical_or"}, {"initial_output", no_end}}, flags, "ended", spec.span);
+        states.emplace(past, &now);
         end = either(was, end, "end");
       } else if (spec.has_end) {
         end = either(user, end, "end");
       }
     }
+    if (choice && !has_choice(end.layer, &states)) end = depending(end, {choice, {}}, open_.size() - 1, flags, "end_chosen", spec.span);
     Layer& layer = add("copy", {{"from", end}}, flags, "end", spec.span);
     layer.name = "end";
     layer.fixed_name = true;
     layer.root = true;
+    if (!spec.search) {
+      // RETURNN gives the axis its lengths with the first layer, by name, of which it needs all frames: one with the batch.
+      std::vector<Dim> absent = without({context_.dims.batch()}, flags.dims);
+      GraphTensor seen({united(absent, flags.dims), DType::bool_, nullptr}, {&layer, {}}, absent);
+      Layer& first = add("copy", {{"from", expanded(seen, absent, "end_batch", spec.span)}, {"is_output_layer", true}}, seen.type, "", spec.span);
+      first.name = ".end";
+      first.fixed_name = true;
+      first.root = true;
+    }
   }
 
   LoopResult result;
@@ -374,8 +442,20 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
   for (std::size_t i = 0; i < spec.stacked.size(); ++i) {
     std::string base = part_name(spec.stacked_names[i]);
     LayerRef value = varying(whole(next.stacked[i], base), spec.stacked[i], base, spec.span);
+    if (spec.search) value = batch_major(value, spec.stacked[i], base, spec.span);
     stacked.push_back({&add("copy", {{"from", value}}, spec.stacked[i], base, spec.span), {}});
     wild.push_back(graph_tensor(next.stacked[i]).wild_padding);
+  }
+  // Each hypothesis has frames of its own, also of what depends on no choice: RETURNN wants to see hypotheses there.
+  const Layer* hypotheses = given.axis_known ? (searched_.contains(spec.axis) ? length(spec.axis, spec.span).layer : nullptr) : choice;
+  auto of_hypotheses = [&](const LayerRef& ref) {
+    if (!ref.layer || !ref.layer->type.has(context_.dims.batch()) || has_choice(ref.layer, &states)) return;
+    Option& from = const_cast<Layer*>(ref.layer)->options.front().second;
+    from = depending(std::get<LayerRef>(from.data), {hypotheses, {}}, open_.size() - 1, ref.layer->type, ref.layer->base + "_chosen", spec.span);
+  };
+  if (hypotheses) {
+    for (const LayerRef& ref : last) of_hypotheses(ref);
+    for (const LayerRef& ref : stacked) of_hypotheses(ref);
   }
   // RETURNN takes the hypotheses of `output`, and with them the lengths, for those of the loop; of a loop that ends by
   // itself it would take the lengths of another dim, too.
@@ -385,10 +465,7 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
   };
   for (const LayerRef& ref : stacked)
     if (!output && fits(ref.layer->type) && (!spec.search || has_choice(ref.layer))) output = const_cast<Layer*>(ref.layer);
-  if (!output && spec.search)
-    for (std::size_t i = first_layer; i < graph_.layers.size() && !output; ++i)
-      if (Layer& made = graph_.layers[i]; made.cls == "choice" && made.region == open_.back().region)
-        output = &add("copy", {{"from", &made}}, made.type, "output", spec.span);
+  if (!output && choice) output = &add("copy", {{"from", choice}}, choice->type, "output", spec.span);
   for (const LayerRef& ref : stacked)
     if (ref.layer != output) const_cast<Layer*>(ref.layer)->options.emplace_back("is_output_layer", true);
   if (!output) {  // every loop has one
@@ -403,15 +480,23 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
   change_states();
   if (!open_.back().assigns.empty()) throw std::logic_error("a parameter is assigned in a loop");
   Dim inner = open_.back().inner;
+  std::uint64_t stays = open_.back().stays | around;
+  if (around && given.axis_known) stays = open_.back().stays | variation(length(spec.axis, spec.span));
   const Region* region = close_region();
 
   // ---- what comes out
   if (spec.search && !spec.axis_known) searched_.insert(spec.axis);
   TensorType type = output->type;
   type.dims.insert(type.dims.begin(), spec.axis);
+  // Outside of the loop RETURNN loses the hypotheses of what comes from it.
+  if (spec.search) options.emplace_back("optimize_move_layers_out", false);
+  stay_inside(options, stays, spec.span);
   options.emplace_back("unit", RegionRef{region});
   Layer& rec = add("rec", std::move(options), type, spec.name, spec.span);
   const_cast<Region*>(region)->owner = &rec;
+  std::uint64_t varies = 0;
+  for (std::size_t i = first_layer; i < graph_.layers.size(); ++i) varies |= variation({&graph_.layers[i], {}});
+  if (varies) varying_[&rec] |= varies;
   carries({output, {}}, type);
   auto outwards = [&](LayerRef ref, TensorType t, const std::string& base) {  // the axis under its own name again
     if (!inner || !t.has(spec.axis)) return ref;
@@ -464,12 +549,15 @@ std::vector<Tensor> GraphBackend::cond(const CondSpec& spec, const CondBranch& t
   Unwind unwind(*this);
   const GraphTensor& flag = graph_tensor(spec.condition);
   LayerRef condition = guarded(flag, spec.span);
+  std::uint64_t stays = variation(condition);
+  const std::size_t first_layer = graph_.layers.size();
   const CondBranch* bodies[2] = {&then, &otherwise};
   const Region* regions[2];
   std::unordered_map<Dim, Dim> joined[2];
   std::vector<LayerRef> assigns[2], results[2];
   std::vector<std::string> names;
   std::vector<bool> wild(spec.results.size());
+  bool permuted = false;
   for (std::size_t i = 0; i < spec.results.size(); ++i) {
     std::string name = i == 0 ? "output" : part_name(spec.names[i]);
     while (std::find(names.begin(), names.end(), name) != names.end()) name += "_";
@@ -492,11 +580,13 @@ std::vector<Tensor> GraphBackend::cond(const CondSpec& spec, const CondBranch& t
       const GraphTensor& tensor = graph_tensor(values[i]);
       LayerRef value = expanded(tensor, tensor.missing, part_name(spec.names[i]) + "_expanded", spec.span);
       Layer& layer = add("copy", {{"from", value}}, spec.results[i], part_name(spec.names[i]), spec.span);
+      permuted = permuted || permuted_.contains(&layer);
       fix(layer, names[i]);
       results[side].push_back({&layer, {}});
       wild[i] = wild[i] || tensor.wild_padding;
     }
     assigns[side] = open_.back().assigns;
+    stays |= open_.back().stays;
     regions[side] = close_region();
   }
   bool assigned = !assigns[0].empty() || !assigns[1].empty();
@@ -541,14 +631,21 @@ std::vector<Tensor> GraphBackend::cond(const CondSpec& spec, const CondBranch& t
     return OptionDict{{"class", "subnetwork"}, {"from", OptionList{}}, {"subnetwork", RegionRef{regions[side]}}};
   };
   TensorType type = spec.results.empty() ? counts : spec.results[0];
-  Layer& layer = add("cond", {{"from", first}, {"condition", condition}, {"name_scope", ""}, {"true_layer", branch(0)}, {"false_layer", branch(1)}},
-                     type, spec.name, spec.span);
+  OptionDict options{{"from", first}, {"condition", condition}, {"name_scope", ""}};
+  stay_inside(options, stays, spec.span);
+  options.emplace_back("true_layer", branch(0));
+  options.emplace_back("false_layer", branch(1));
+  Layer& layer = add("cond", std::move(options), type, spec.name, spec.span);
   for (const Region* region : regions) const_cast<Region*>(region)->owner = &layer;
+  if (permuted) permuted_.insert(&layer);
+  std::uint64_t varies = variation(condition);
+  for (std::size_t i = first_layer; i < graph_.layers.size(); ++i) varies |= variation({&graph_.layers[i], {}});
+  if (varies) varying_[&layer] |= varies;
   if (assigned) open_.back().assigns.push_back({&layer, names.empty() ? std::string() : assigned_name});
   std::vector<Tensor> result;
   for (std::size_t i = 0; i < spec.results.size(); ++i) {
     LayerRef ref = results[0][i];
-    if (std::uint64_t varies = variation(condition) | variation(results[0][i]) | variation(results[1][i])) varying_[ref.layer] |= varies;
+    if (std::uint64_t bits = variation(condition) | variation(results[0][i]) | variation(results[1][i])) varying_[ref.layer] |= bits;
     carries(ref, spec.results[i]);
     auto tensor = std::make_shared<GraphTensor>(spec.results[i], ref, std::vector<Dim>{});
     tensor->wild_padding = wild[i];
@@ -572,6 +669,13 @@ std::optional<GraphBackend::Mask> GraphBackend::live(std::size_t open, Span span
     loop.live = {&add_in(open, "compare", {{"from", OptionList{LayerRef{loop.index, {}}, lengths}}, {"kind", "less"}}, type, "live", span), {}};
   }
   return Mask{loop.live, type, {}};
+}
+
+LayerRef GraphBackend::step() const {
+  const Layer* index = nullptr;
+  for (const Open& open : open_)
+    if (open.loop) index = open.index;
+  return {index, {}};
 }
 
 LayerRef GraphBackend::search_live(Span span) {
@@ -701,7 +805,7 @@ void GraphBackend::finish() {
                                        {"out_type", OptionDict{{"dtype", "int32"}}},
                                        {"is_output_layer", true}},
                               {{}, DType::int32, nullptr}, graph_.root_scope(), "", {});
-    layer.name = assigns.size() == 1 ? ".assign" : ".assign." + std::to_string(i);
+    layer.name = assigns.size() == 1 ? ".update" : ".update." + std::to_string(i);  // behind `.order`: RETURNN goes by names
     layer.fixed_name = true;
     layer.root = true;
   }

@@ -69,6 +69,69 @@ void lower_gather(Lowering& l) {
   l.result(l.layer("gather", {{"from", source}, {"position", position}, {"axis", axis}, {"clip_to_valid", false}}, type), missing);
 }
 
+// ---- scatter_nd
+
+void infer_scatter_nd(OpCall& call) {
+  Dim axis = call.arg(2).dim(), out = call.arg(3).dim();
+  const TensorType &x = axis_type(call, 0, 2), &position = axis_type(call, 1, 2);
+  require_dtype(call, 0, Wanted::numbers);
+  require_dtype(call, 1, Wanted::ints);
+  require_length_dims(call, 1, axis);
+  reject_batch(call, out, 3);
+  call.require_length(out, 3);
+  std::vector<Dim> dims = with_replaced(position.dims, axis, {out}), more = without(x.dims, position.dims);
+  dims.insert(dims.end(), more.begin(), more.end());
+  require_distinct(call, dims);
+  call.input(call.operand(0));
+  call.input(call.operand(1));
+  call.attr("axis", axis);
+  call.attr("out_dim", out);
+  call.attr("filter_invalid_indices", call.arg(4));
+  call.output({dims, x.dtype, nullptr});
+}
+
+// RETURNN's layer adds what is in the padding too, and its own filter is for floats only.
+void lower_scatter_nd(Lowering& l) {
+  Dim axis = l.node().dim("axis"), out = l.node().dim("out_dim");
+  bool filters = l.node().boolean("filter_invalid_indices");
+  TensorType positions = type_of(l.type(1).dims, l.type(1).dtype),
+             all = type_of(united(l.type(0).dims, l.type(1).dims), l.out().dtype);
+  l.guard(1, std::int64_t{0});
+  LayerRef position = l.dense(l.full(1), l.type(1)), source = l.dense(l.source(0, {axis}).layer, l.raw(0).layer_type);
+  std::vector<Dim> missing = without(l.absent(0, {axis}), positions.dims);
+  all.dims = without(all.dims, missing);
+  std::vector<LayerRef> from{position};
+  std::string good;
+  if (filters) {
+    std::string size = out->size ? std::to_string(*out->size) : "tf.cast(source(1), source(0).dtype)";
+    good = "(source(0) >= 0) & (source(0) < " + size + ")";
+    if (!out->size) from.push_back(l.length(out));
+    positions.dims = united(positions.dims, l.lengths().length_dims(out));
+  }
+  if (contains(l.padded(positions), axis)) {
+    from.push_back(l.valid(axis));
+    good += (filters ? " & source(" : "source(") + std::to_string(from.size() - 1) + ")";
+    if (!filters) good += " & (source(0) >= 0)";
+  }
+  if (!good.empty()) {
+    TensorType mask = type_of(positions.dims, DType::bool_);
+    LayerRef counts = l.eval(from, good, mask, "counts", true);
+    position = l.eval({position, counts}, "tf.where(source(1), source(0), tf.zeros_like(source(0)))", positions,
+                      "position", true);
+    source = l.eval({source, counts}, "tf.where(source(1), source(0), tf.zeros_like(source(0)))", all, "source", true);
+  }
+  TensorType type = l.out();
+  type.dims = without(type.dims, missing);
+  l.result(l.layer("scatter_nd",
+                   {{"from", source},
+                    {"position", position},
+                    {"position_axis", axis},
+                    {"out_spatial_dim", out},
+                    {"filter_invalid_indices", false}},
+                   type),
+           missing);
+}
+
 // ---- boolean_mask
 
 void infer_boolean_mask(OpCall& call) {
@@ -167,23 +230,41 @@ void lower_set_sparse_dim(Lowering& l) {
 }
 
 constexpr OpParam kGather[] = {{"source", arg::tensor}, {"position", arg::tensor | arg::integer, true}, {"axis", arg::dim, true}, {"clip_to_valid", arg::boolean, true, "false"}};
+constexpr OpParam kScatter[] = {{"source", arg::tensor},
+                                {"position", arg::tensor, true},
+                                {"position_axis", arg::dim, true},
+                                {"out_spatial_dim", arg::dim, true},
+                                {"filter_invalid_indices", arg::boolean, true, "false"}};
 constexpr OpParam kMask[] = {{"source", arg::tensor}, {"mask", arg::tensor, true}, {"in_spatial_dim", arg::dim, true}, {"out_spatial_dim", arg::dim | arg::none, true, "none"}};
 constexpr OpParam kOneHot[] = {{"source", arg::tensor}, {"dtype", arg::dtype, true, "float32"}};
 constexpr OpParam kSparse[] = {{"source", arg::tensor}, {"sparse_dim", arg::dim}};
 
 constexpr OpDef kOps[] = {
     {{"gather", kGather, "Tensor",
-      "`source` at `position` of `axis`. Dims that both have are matched; the other dims of `position` take the place of `axis`. With "
+      "`source` at `position` of `axis`. Dims that both have are matched; the other dims of `position` take the place "
+      "of `axis`. With "
       "`clip_to_valid`, positions are first limited to the sequence; without it, one outside is an error.",
       infer_gather},
      lower_gather},
+    {{"scatter_nd", kScatter, "Tensor",
+      "The inverse of `gather`: entry i of `position_axis` is added to the entry `position[i]` of `out_spatial_dim`, "
+      "which has a length and takes "
+      "the place of that axis; the others are 0. The result has the dims of `position`, then those that `source` has "
+      "more. Indices outside "
+      "of the sequence are an error, or left out with `filter_invalid_indices`.",
+      infer_scatter_nd},
+     lower_scatter_nd},
     {{"boolean_mask", kMask, "(Tensor, Dim)",
-      "The frames of `in_spatial_dim` where `mask`, a bool tensor over it, is true, in their order, along a new dim; its lengths are "
+      "The frames of `in_spatial_dim` where `mask`, a bool tensor over it, is true, in their order, along a new dim; "
+      "its lengths are "
       "how many these are.",
       infer_boolean_mask},
      lower_boolean_mask},
-    {{"one_hot", kOneHot, "Tensor", "1 at the index, 0 elsewhere, along the sparse dim of `source`, which comes last.", infer_one_hot}, lower_one_hot},
-    {{"set_sparse_dim", kSparse, "Tensor", "The same ints as indices over `sparse_dim`.", infer_set_sparse_dim}, lower_set_sparse_dim},
+    {{"one_hot", kOneHot, "Tensor", "1 at the index, 0 elsewhere, along the sparse dim of `source`, which comes last.",
+      infer_one_hot},
+     lower_one_hot},
+    {{"set_sparse_dim", kSparse, "Tensor", "The same ints as indices over `sparse_dim`.", infer_set_sparse_dim},
+     lower_set_sparse_dim},
 };
 
 }  // namespace

@@ -45,6 +45,13 @@ void infer_normal(OpCall& call) {
   call.static_result(Initializer{kind, call.arg(0).as_double(), call.arg(1).as_double(), {}, {}});
 }
 
+void infer_gammatone(OpCall& call) {
+  double rate = call.arg(0).as_double(), low = call.arg(1).as_double(), high = call.arg(2).as_double();
+  if (!(0 <= low && low < high && high <= rate / 2))
+    call.fail_at(call.arg_span(2), Diag::op_argument_value, {op_text(call.info()), "freq_max", "above `freq_min` and at most half of `sample_rate`", to_text(Value(high))});
+  call.static_result(Initializer{Kind::gammatone, low, high, {}, {}, rate});
+}
+
 void infer_orthogonal(OpCall& call) { call.static_result(Initializer{Kind::orthogonal, 0, 0, {}, {}}); }
 
 void lower_static(Lowering& l) { throw std::logic_error("`" + std::string(l.node().op->name) + "` is static and makes no layer"); }
@@ -52,6 +59,8 @@ void lower_static(Lowering& l) { throw std::logic_error("`" + std::string(l.node
 constexpr OpParam kScaling[] = {{"scale", arg::real, false, "1.0"}, {"mode", arg::str, false, "\"fan_in\""}, {"distribution", arg::str, false, "\"truncated_normal\""}};
 constexpr OpParam kUniform[] = {{"minval", arg::real}, {"maxval", arg::real | arg::none, false, "none"}};
 constexpr OpParam kNormal[] = {{"mean", arg::real, false, "0.0"}, {"stddev", arg::real, false, "1.0"}};
+
+constexpr OpParam kGammatone[] = {{"sample_rate", arg::real, false, "16000.0"}, {"freq_min", arg::real, false, "100.0"}, {"freq_max", arg::real, false, "7500.0"}};
 
 constexpr OpDef kOps[] = {
     {{"init.glorot", {}, "Initializer", "Uniform in `±sqrt(6 / (fan_in + fan_out))` (Glorot and Bengio 2010).", infer_glorot}, lower_static},
@@ -71,6 +80,12 @@ constexpr OpDef kOps[] = {
       infer_normal<Kind::truncated_normal>},
      lower_static},
     {{"init.orthogonal", {}, "Initializer", "A random matrix with orthonormal rows or columns; dims before the last count as rows.", infer_orthogonal},
+     lower_static},
+    {{"init.gammatone", kGammatone, "Initializer",
+      "Gammatone filters of order 4, of which the first dim has the samples and the last one the channels (Schlueter et al. 2007): "
+      "`t**3 exp(-2 pi b t) cos(2 pi f t)` with the centre frequencies evenly on the Greenwood scale from `freq_min` to `freq_max` (Hz), the "
+      "bandwidth `b = 24.7 + f / 9.264`, and a greatest response of 1.",
+      infer_gammatone},
      lower_static},
 };
 

@@ -192,6 +192,12 @@ LayerRef Lowering::range(Dim d) { return backend_.range(d, node_.span); }
 LayerRef Lowering::valid(Dim d) { return backend_.valid(d, node_.span); }
 std::size_t Lowering::loops() const { return backend_.loops(); }
 LayerRef Lowering::varying(LayerRef source, const TensorType& type) { return backend_.varying(source, type, base_, node_.span); }
+void Lowering::put_in_order(const LayerRef& first) { backend_.graph_.put_in_order(*first.layer); }
+bool Lowering::dropped_before(const LayerRef& source) { return !backend_.dropped_.insert({source.layer, source.sub}).second; }
+bool Lowering::may_be_permuted(LayerRef source) const { return backend_.permuted_.contains(source.layer); }
+LayerRef Lowering::depending(LayerRef source, LayerRef on, const TensorType& type) { return backend_.depending(source, on, backend_.open_.size() - 1, type, base_ + "_depending", node_.span); }
+LayerRef Lowering::batch_major(LayerRef source, const TensorType& type) { return backend_.batch_major(source, type, base_, node_.span); }
+LayerRef Lowering::step() { return backend_.step(); }
 LayerRef Lowering::search_live() { return backend_.search_live(node_.span); }
 LayerRef Lowering::sequence_dim(Dim d, LayerRef lengths) {
   return backend_.sequence_dim(d, lengths, base_ + "_range", node_.span);

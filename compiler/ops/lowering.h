@@ -107,8 +107,14 @@ class Lowering {
   LayerRef range(Dim d);                // int32 [d]
   LayerRef valid(Dim d);                // bool [d, its length dims]: true inside of each sequence
   bool in_loop() const { return loops() > 0; }
+  void put_in_order(const LayerRef& first);  // it, and what is made since, so that each comes behind what it reads
+  bool dropped_before(const LayerRef& source);  // whether another dropout reads it
   std::size_t loops() const;            // how many are around
   LayerRef varying(LayerRef source, const TensorType& type);  // different from step to step, as far as RETURNN knows
+  bool may_be_permuted(LayerRef source) const;  // the batch may not be the first axis in RETURNN
+  LayerRef batch_major(LayerRef source, const TensorType& type);
+  LayerRef depending(LayerRef source, LayerRef on, const TensorType& type);  // on ints from 0, which change nothing
+  LayerRef step();                      // int32 scalar: the index of the innermost loop
   LayerRef search_live();               // in a search: where a sequence has not ended by itself; none where RETURNN knows
   std::vector<Dim> padded(const TensorType& type) const;  // dims of a layer along which it has padding
   // The layer with a value on what lies outside of the sequences.

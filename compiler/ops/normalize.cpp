@@ -32,7 +32,10 @@ void lower_softmax(Lowering& l) {
   }
   OptionDict options{{"from", source}, {"axis", axis}, {"log_space", log_space}, {"use_time_mask", dynamic}};
   LayerRef result = l.layer("softmax_over_spatial", std::move(options), type);
-  if (log_space && contains(l.padded(type), axis)) result = l.masked(result, type, axis, 0.0);  // it is -inf there
+  // The logarithm is -inf there, and in a sequence without frames both are nan.
+  std::vector<Dim> padded = l.padded(type);
+  if (contains(padded, axis)) result = l.masked(result, type, axis, 0.0);
+  if (padded == std::vector<Dim>{axis}) l.padding(false);
   l.bounds(log_space ? Bounds{Bounds().low, 0} : Bounds{0, 1});
   l.result(result, missing);
 }

@@ -6,9 +6,9 @@ namespace rcn {
 
 OpTable::OpTable() {
   for (std::span<const OpDef> family :
-       {unary_ops(), binary_ops(), select_ops(), constant_ops(), reduce_ops(), product_ops(), normalize_ops(), join_ops(),
-        index_ops(), order_ops(), extent_ops(), reshape_ops(), dim_ops(), training_ops(), random_ops(), recurrent_ops(),
-        history_ops(), search_ops(), loss_ops(), init_ops()}) {
+       {unary_ops(),    binary_ops(), select_ops(),    constant_ops(), reduce_ops(), product_ops(), normalize_ops(),
+        conv_ops(),     join_ops(),   index_ops(),     order_ops(),    extent_ops(), reshape_ops(), dim_ops(),
+        training_ops(), random_ops(), recurrent_ops(), history_ops(),  search_ops(), loss_ops(),    init_ops()}) {
     for (const OpDef& op : family) {
       ordered_.push_back(&op);
       if (!by_name_.emplace(op.info.name, &op).second)

@@ -40,6 +40,7 @@ std::span<const OpDef> constant_ops();
 std::span<const OpDef> reduce_ops();
 std::span<const OpDef> product_ops();
 std::span<const OpDef> normalize_ops();
+std::span<const OpDef> conv_ops();
 std::span<const OpDef> join_ops();
 std::span<const OpDef> index_ops();
 std::span<const OpDef> order_ops();

@@ -43,7 +43,8 @@ void infer_merge_dims(OpCall& call) {
 
 void lower_merge_dims(Lowering& l) {
   std::vector<Dim> axes = l.node().dims("axes");
-  l.result_of(l.source(0, axes), "merge_dims", {{"axes", dims_option(axes)}, {"keep_order", true}, {"out_dim", l.node().dim("out_dim")}});
+  l.result_of(l.source(0, axes), "merge_dims",
+              {{"axes", dims_option(axes)}, {"keep_order", true}, {"out_dim", l.node().dim("out_dim")}});
 }
 
 // ---- split_dims
@@ -123,8 +124,11 @@ void lower_split_dims(Lowering& l) {
   Operand value = OpCall::to_operand(l.node().attr("pad_value"));
   if (pad && axis->dynamic()) source.layer = l.masked(source.layer, source.type, axis, value);
   bool fill = pad || axis->dynamic();  // of a dynamic axis RETURNN does not split lengths that divide otherwise
-  l.result_of(source, "split_dims", {{"axis", axis}, {"dims", dims_option(l.node().dims("dims"))}, {"pad_to_multiples", fill},
-                                     {"pad_value", number_option(value, l.out().dtype)}});
+  l.result_of(source, "split_dims",
+              {{"axis", axis},
+               {"dims", dims_option(l.node().dims("dims"))},
+               {"pad_to_multiples", fill},
+               {"pad_value", number_option(value, l.out().dtype)}});
 }
 
 // ---- expand_dims, squeeze

@@ -147,9 +147,9 @@ void require_one_of(OpCall& call, std::size_t arg, std::initializer_list<std::st
   const std::string& given = call.arg(arg).str();
   if (std::find(texts.begin(), texts.end(), given) != texts.end()) return;
   std::vector<std::string> names(texts.begin(), texts.end());
-  auto report = call.context().diagnostics.report(
-      Diag::op_argument_value, call.arg_span(arg),
-      {op_text(call.info()), std::string(call.info().params[arg].name), "one of " + quoted_list(names), "`" + given + "`"});
+  auto report = call.context().diagnostics.report(Diag::op_argument_value, call.arg_span(arg),
+                                                  {op_text(call.info()), std::string(call.info().params[arg].name),
+                                                   "one of " + quoted_list(names), "`" + given + "`"});
   if (auto near = nearest_names(given, names); !near.empty()) report.help(Diag::help_did_you_mean, {quoted_list(near)});
   throw EvalError{};
 }
@@ -157,7 +157,8 @@ void require_one_of(OpCall& call, std::size_t arg, std::initializer_list<std::st
 void require_at_least(OpCall& call, std::size_t arg, std::int64_t least) {
   if (call.arg(arg).is<std::int64_t>() && call.arg(arg).get<std::int64_t>() < least)
     call.fail_at(call.arg_span(arg), Diag::op_argument_value,
-                 {op_text(call.info()), std::string(call.info().params[arg].name), "at least " + std::to_string(least), to_text(call.arg(arg))});
+                 {op_text(call.info()), std::string(call.info().params[arg].name), "at least " + std::to_string(least),
+                  to_text(call.arg(arg))});
 }
 
 void require_exact_dims(OpCall& call, std::size_t arg, const std::vector<Dim>& dims) {
@@ -179,8 +180,10 @@ bool is_static(const Value& value) { return !value.is_tensor(); }
 
 namespace {
 
-constexpr std::int64_t kMin[] = {0, 0, -128, -32768, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int64_t>::min()};
-constexpr std::int64_t kMax[] = {1, 255, 127, 32767, std::numeric_limits<std::int32_t>::max(), std::numeric_limits<std::int64_t>::max()};
+constexpr std::int64_t kMin[] = {
+    0, 0, -128, -32768, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int64_t>::min()};
+constexpr std::int64_t kMax[] = {
+    1, 255, 127, 32767, std::numeric_limits<std::int32_t>::max(), std::numeric_limits<std::int64_t>::max()};
 
 double most(DType dtype) {
   return dtype == DType::float16   ? 65504.0
@@ -202,7 +205,9 @@ Operand greatest_number(DType dtype) {
 
 void require_fits(OpCall& call, std::size_t arg, DType dtype) {
   const Value& value = call.arg(arg);
-  auto fail = [&] { call.fail_at(call.arg_span(arg), Diag::dtype_range, {to_text(value), std::string(to_string(dtype))}); };
+  auto fail = [&] {
+    call.fail_at(call.arg_span(arg), Diag::dtype_range, {to_text(value), std::string(to_string(dtype))});
+  };
   if (is_float(dtype) && value.is_number()) {  // infinite ones are meant
     double x = std::fabs(value.as_double());
     if (x > most(dtype) && x <= std::numeric_limits<double>::max()) fail();

@@ -9,6 +9,11 @@ namespace {
 
 constexpr std::size_t kScores = 0, kAxis = 1, kBeamSize = 2, kInputType = 3, kNormalize = 4;
 
+void set_option(LayerRef layer, std::string_view key, Option value) {
+  for (auto& [name, option] : const_cast<Layer*>(layer.layer)->options)
+    if (name == key) option = std::move(value);
+}
+
 void infer_choice(OpCall& call) {
   Dim axis = call.arg(kAxis).dim();
   require_dtype(call, kScores, Wanted::floats);
@@ -24,24 +29,47 @@ void infer_choice(OpCall& call) {
   call.output({{call.dims().batch()}, DType::int32, axis});
 }
 
-// Scores of log probabilities, 0 for one label where a sequence has ended already: RETURNN goes on to the longest.
-void lower_choice(Lowering& l) {
+// Where a sequence has ended, one label goes on for free: RETURNN goes on to the longest. It sees an end by itself one
+// step late, and then scales the sum of scores with the number of steps, so that means are compared; in the step
+// before, the mean so far as a score does the same.
+LayerRef live_scores(Lowering& l, LayerRef scores, LayerRef choice, LayerRef live) {
   const TensorType& type = l.type(kScores);
   Dim axis = l.node().dim("axis");
-  LayerRef scores = l.full(kScores);
-  if (LayerRef live = l.search_live(); live.layer) {
-    LayerRef pad = l.eval({l.range(axis)}, "tf.where(tf.equal(source(0), 0), 0.0, -1e30)", type_of({axis}), "ended");
-    scores = l.layer("switch", {{"condition", live}, {"true_from", scores}, {"false_from", pad}}, type, "scores");
+  std::string text = "tf.where(tf.equal(source(0), 0), 0.0, -1e30)";
+  LayerRef pad;
+  if (l.node().boolean("length_normalization")) {
+    TensorType one = type_of({l.out().dims}, type.dtype);
+    LayerRef chosen = l.layer("gather", {{"from", scores}, {"position", choice}, {"axis", axis}}, one, "score");
+    LayerRef sum = l.layer("combine", {{"from", chosen}, {"kind", "add"}, {"initial_output", 0}}, one, "sum");
+    LayerRef before{sum.layer, {}, RefKind::previous};
+    set_option(sum, "from", OptionList{before, chosen});
+    text = "tf.where(tf.equal(source(0), 0), source(1) / tf.cast(tf.maximum(source(2), 1), source(1).dtype), -1e30)";
+    pad = l.eval({l.range(axis), before, l.step()}, text, type, "ended", true);
+  } else {
+    pad = l.eval({l.range(axis)}, text, type_of({axis}), "ended");
   }
-  l.result(l.layer("choice",
-                   {{"from", scores},
-                    {"input_type", "log_prob"},
-                    {"target", Option()},
-                    {"beam_size", l.node().integer("beam_size")},
-                    {"search", true},
-                    {"length_normalization", l.node().boolean("length_normalization")},
-                    {"initial_output", 0}},
-                   l.out()));
+  return l.layer("switch", {{"condition", live}, {"true_from", scores}, {"false_from", pad}}, type, "scores");
+}
+
+void lower_choice(Lowering& l) {
+  LayerRef scores = l.full(kScores);
+  LayerRef choice = l.layer("choice",
+                            {{"from", scores},
+                             {"input_type", "log_prob"},
+                             {"target", Option()},
+                             {"beam_size", l.node().integer("beam_size")},
+                             {"search", true},
+                             {"length_normalization", l.node().boolean("length_normalization")},
+                             {"initial_output", 0}},
+                            l.out());
+  // RETURNN's layer wants the batch first, so what RETURNN could move out of the loop stays in it.
+  if (l.may_be_permuted(scores)) {
+    scores = l.depending(l.batch_major(scores, l.type(kScores)), {choice.layer, {}, RefKind::previous}, l.type(kScores));
+    set_option(choice, "from", scores);
+  }
+  if (LayerRef live = l.search_live(); live.layer) set_option(choice, "from", live_scores(l, scores, choice, live));
+  l.put_in_order(choice);
+  l.result(choice);
 }
 
 void infer_decide(OpCall& call) {
@@ -71,12 +99,12 @@ constexpr OpDef kOps[] = {
     {{"choice", kChoice, "Tensor",
       "One label for each hypothesis of a beam search, in a loop where `search` is true: the best `beam_size` continuations over "
       "`axis` of all hypotheses, by the sum of their scores. `scores` [batch, axis] are log probabilities (`input_type` "
-      "\"log_prob\"), probabilities (\"prob\") or logits (\"logits\"). With `length_normalization` the scores of hypotheses that "
-      "have ended grow as if they went on: what is compared is the score for each frame. Gives indices over `axis`.",
+      "\"log_prob\"), probabilities (\"prob\") or logits (\"logits\"). With `length_normalization` hypotheses are compared by the "
+      "mean of their scores over their own steps, else by the sum. Gives indices over `axis`.",
       infer_choice},
      lower_choice},
     {{"decide", kSource, "Tensor", "The value of the hypothesis with the best score, of what depends on `nn.choice`.", infer_decide}, lower_decide},
-    {{"beam_scores", kSource, "Tensor", "float32[batch]: the score of each hypothesis of the search that made `source`.", infer_beam_scores},
+    {{"beam_scores", kSource, "Tensor", "float32[batch]: the score of each hypothesis of the search that made `source`, by which they are compared.", infer_beam_scores},
      lower_beam_scores},
 };
 

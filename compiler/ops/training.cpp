@@ -39,7 +39,7 @@ void infer_dropout(OpCall& call) {
   call.output({call.type(0).dims, call.type(0).dtype, nullptr});
 }
 
-// RETURNN keeps one mask for two dropouts of one layer with the same rate, so each gets a layer of its own to read.
+// RETURNN keeps one mask for two dropouts of one layer with the same rate, so the second gets a layer of its own to read.
 void lower_dropout(Lowering& l) {
   std::vector<Dim> axes = l.node().dims("axes"), missing = l.absent(0, axes);
   TensorType type = l.out();
@@ -48,8 +48,8 @@ void lower_dropout(Lowering& l) {
   bool all = std::all_of(type.dims.begin(), type.dims.end(), [&](Dim d) { return contains(axes, d); });
   OptionDict options{{"dropout", l.node().real("dropout")}};
   auto dropout = [&](LayerRef from, const TensorType& t, bool all_axes, std::string_view suffix) {
-    LayerRef own = l.layer("copy", {{"from", from}}, t, "input");
-    options.insert(options.begin(), {"from", own});
+    if (l.in_loop() || l.dropped_before(from)) from = l.layer("copy", {{"from", from}}, t, "input");
+    options.insert(options.begin(), {"from", from});
     if (all_axes) {
       options.emplace_back("dropout_noise_shape", OptionDict{{"*", Option()}});
     } else {
@@ -86,6 +86,60 @@ void lower_stop_gradient(Lowering& l) {
   l.result(l.layer("eval", {{"from", l.raw(0).layer}, {"eval", "tf.stop_gradient(source(0))"}, {"out_type", out}}, type), l.raw(0).missing);
 }
 
+// ---- scaled_gradient
+
+void infer_scaled_gradient(OpCall& call) {
+  const TensorType& type = call.type(0);
+  require_dtype(call, 0, Wanted::floats);
+  for (std::size_t i : {1, 2}) {
+    if (!call.arg(i).is_tensor()) continue;
+    if (!without(call.type(i).dims, type.dims).empty()) require_exact_dims(call, i, type.dims);
+    joined_dtype(call, {0, i}, Operation::arithmetic);
+  }
+  for (std::size_t i : {3, 4}) {
+    if (!call.given(i)) continue;
+    single_type(call, 0);
+    call.require_dim(0, call.arg(i).dim(), i);
+  }
+  call.input(call.operand(0));
+  call.input(call.operand(1));
+  bool shifts = call.given(2);
+  if (shifts) call.input(call.operand(2));
+  call.attr("sum_axis", call.arg(3));
+  call.attr("clip_axis", call.arg(4));
+  call.output(type);
+}
+
+// A shift would give a gradient to the padding.
+void lower_scaled_gradient(Lowering& l) {
+  bool shifts = l.node().inputs.size() > 2, clips = !l.node().attr("clip_axis").is_none();
+  Lowering::Source source = l.source(0, shifts || clips ? l.type(0).dims : std::vector<Dim>{});
+  auto factor = [&](std::size_t i) {
+    return l.is_tensor(i) ? Option(l.raw(i).layer) : number_option(l.node().inputs[i], DType::float64);
+  };
+  auto axis = [&](std::string_view name) {
+    const Value& v = l.node().attr(name);
+    return v.is_none() ? Option() : Option(v.dim());
+  };
+  Option shift;
+  if (shifts) {
+    TensorType type = source.type;
+    LayerRef inside = l.constant(l.is_tensor(2) ? Operand(1.0) : l.node().inputs[2], type, "shift");
+    for (Dim d : l.padded(type)) inside = l.masked(inside, type, d, 0.0, "shift_masked");
+    shift = l.is_tensor(2) ? l.eval({inside, l.raw(2).layer}, "source(0) * source(1)", type, "shift_inside") : inside;
+  }
+  l.bounds(l.bounds(0));
+  l.result_of(source, "scaled_grad",
+              {{"scale", factor(1)},
+               {"shift", shift},
+               {"scale_shift_by_sum_over_axis", axis("sum_axis")},
+               {"clip_max_axis", axis("clip_axis")}});
+}
+
+void infer_global_train_step(OpCall& call) { call.output({{}, DType::int64, nullptr}); }
+
+void lower_global_train_step(Lowering& l) { l.result(l.layer("global_train_step", {}, l.out())); }
+
 void infer_train_flag(OpCall& call) {
   if (const bool* fixed = std::get_if<bool>(&call.context().train)) return call.static_result(*fixed);
   call.output({{}, DType::bool_, nullptr});
@@ -94,16 +148,41 @@ void infer_train_flag(OpCall& call) {
 void lower_train_flag(Lowering& l) { l.result(l.layer("train_flag", {}, l.out())); }
 
 constexpr OpParam kDropout[] = {{"source", arg::tensor}, {"dropout", arg::real}, {"axis", arg::axes, true}, {"on_forward", arg::boolean, true, "false"}};
+constexpr OpParam kScaled[] = {{"source", arg::tensor},
+                               {"scale", arg::number | arg::tensor, true},
+                               {"shift", arg::number | arg::tensor | arg::none, true, "none"},
+                               {"scale_shift_by_sum_over_axis", arg::dim | arg::none, true, "none"},
+                               {"clip_max_axis", arg::dim | arg::none, true, "none"}};
 constexpr OpParam kSource[] = {{"source", arg::tensor}};
 
 constexpr OpDef kOps[] = {
     {{"dropout", kDropout, "Tensor",
-      "Each value is 0 with probability `dropout`, else divided by `1 - dropout`. The noise is independent along `axis` and the same "
-      "along all other dims. Active only where the train flag is, or always with `on_forward`; the dims are those of `source`.",
+      "Each value is 0 with probability `dropout`, else divided by `1 - dropout`. The noise is independent along "
+      "`axis` and the same "
+      "along all other dims. Active only where the train flag is, or always with `on_forward`; the dims are those of "
+      "`source`.",
       infer_dropout},
      lower_dropout},
-    {{"stop_gradient", kSource, "Tensor", "`source`, through which no gradient flows back.", infer_stop_gradient}, lower_stop_gradient},
-    {{"train_flag", {}, "Tensor", "The train flag of the module: static where it is fixed, else a scalar bool tensor.", infer_train_flag},
+    {{"stop_gradient", kSource, "Tensor", "`source`, through which no gradient flows back.", infer_stop_gradient},
+     lower_stop_gradient},
+    {{"scaled_gradient", kScaled, "Tensor",
+      "`source`, whose gradient g comes back as `g * scale + shift`, or with `scale_shift_by_sum_over_axis` as `g * "
+      "scale + shift * sum(|g|)`, limited to "
+      "`±max(|g|)` over `clip_max_axis`. `scale` and `shift` are numbers or tensors without other dims. A negative "
+      "scale reverses the gradient.",
+      infer_scaled_gradient},
+     lower_scaled_gradient},
+    {{"global_train_step",
+      {},
+      "Tensor",
+      "The number of training steps so far, a scalar int64; in an eager run that of `--step`.",
+      infer_global_train_step},
+     lower_global_train_step},
+    {{"train_flag",
+      {},
+      "Tensor",
+      "The train flag of the module: static where it is fixed, else a scalar bool tensor.",
+      infer_train_flag},
      lower_train_flag},
 };
 

@@ -119,7 +119,7 @@ class LoopResults {
     std::vector<std::string> names;
     for (const LoopState& state : found.loop->state) {
       if (read_later(found, state.name)) return;
-      names.push_back(state.name.str());
+      if (std::find(names.begin(), names.end(), state.name.str()) == names.end()) names.push_back(state.name.str());
     }
     diagnostics_.report(Diag::loop_unread, found.loop->span, {quoted_list(names, "and")});
   }

@@ -98,6 +98,31 @@ std::vector<Tensor> stop_gradient(KernelCall& call) {
   return {call.result({call.tensor(0).value.detach(), call.tensor(0).axes})};
 }
 
+std::vector<Tensor> scaled_gradient(KernelCall& call) {
+  const Named& x = call.tensor(0);
+  at::ScalarType dtype = x.value.scalar_type();
+  bool shifts = call.node.inputs.size() > 2;
+  at::Tensor scale = call.operand(1, x.axes, dtype).detach(),
+             shift = shifts ? call.operand(2, x.axes, dtype).detach() : at::Tensor();
+  if (at::Tensor padding = call.lengths.padding(x.axes); shifts && padding.defined())
+    shift = shift.expand(x.value.sizes()).masked_fill(padding, 0);
+  auto axis = [&](std::string_view name) {
+    const Value& v = call.node.attr(name);
+    return v.is_none() ? -1 : x.index(v.dim());
+  };
+  std::int64_t sum_axis = axis("sum_axis"), clip_axis = axis("clip_axis");
+  at::Tensor y = x.value.view_as(x.value);
+  if (y.requires_grad() && at::GradMode::is_enabled())
+    y.register_hook([=](const at::Tensor& grad) {
+      at::Tensor back = grad * scale;
+      if (shift.defined()) back = back + (sum_axis < 0 ? shift : shift * grad.abs().sum(sum_axis, true));
+      if (clip_axis < 0) return back;
+      at::Tensor most = grad.abs().amax(clip_axis, true);
+      return back.maximum(-most).minimum(most);
+    });
+  return {call.result({y, x.axes})};
+}
+
 std::vector<Tensor> safe_log(KernelCall& call) {
   const Named& x = call.tensor(0);
   T clipped = x.value.detach().clamp_min(call.node.real("eps"));
@@ -169,6 +194,7 @@ const KernelEntry kTable[] = {
     {"cast", cast},
     {"set_sparse_dim", identity},
     {"stop_gradient", stop_gradient},
+    {"scaled_gradient", scaled_gradient},
 };
 
 }  // namespace

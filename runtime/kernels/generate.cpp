@@ -46,10 +46,12 @@ std::vector<Tensor> range_over_dim(KernelCall& call) {
 }
 
 std::vector<Tensor> range_from_length(KernelCall& call) {
-  Dim out = call.node.dim("out_dim");
-  const Named& lengths = call.tensor(0);
-  call.define_length(out, {lengths.value.to(at::kLong).clamp_min(0), lengths.axes});
-  return {call.result({at::arange(call.lengths.extent(out), at::TensorOptions(at::kLong)), {out}})};
+  call.define_length(call.node.dim("dim"), call.tensor(0));
+  return range_over_dim(call);
+}
+
+std::vector<Tensor> global_train_step(KernelCall& call) {
+  return {call.result({at::scalar_tensor(call.run.step, at::kLong), {}})};
 }
 
 std::vector<Tensor> length(KernelCall& call) {
@@ -79,8 +81,14 @@ std::vector<Tensor> one_hot(KernelCall& call) {
 }
 
 const KernelEntry kTable[] = {
-    {"constant", constant},   {"range_over_dim", range_over_dim}, {"range_from_length", range_from_length}, {"length", length},
-    {"dim_value", dim_value}, {"train_flag", train_flag},         {"one_hot", one_hot},
+    {"constant", constant},
+    {"range_over_dim", range_over_dim},
+    {"length", length},
+    {"range_from_length", range_from_length},
+    {"global_train_step", global_train_step},
+    {"dim_value", dim_value},
+    {"train_flag", train_flag},
+    {"one_hot", one_hot},
 };
 
 }  // namespace

@@ -4,13 +4,10 @@
 #include <cstdlib>
 
 #include "runtime/kernels/families.h"
+#include "runtime/kernels/picked.h"
 
 namespace rcn {
 
-namespace {
-
-// The entries of `x` along `axis` at `index`, an int64 tensor over some axes of `x`, `new_axis` and others that come in
-// addition; values that are out of range are clamped. What comes back for padding is dropped.
 Named picked(KernelCall& call, const Named& x, Dim axis, const Named& index, const Axes& index_new) {
   Axes shared, rest;
   for (Dim d : without(x.axes, {axis})) (index.has(d) && !contains(index_new, d) ? shared : rest).push_back(d);
@@ -43,6 +40,8 @@ Named picked(KernelCall& call, const Named& x, Dim axis, const Named& index, con
   return {value, axes};
 }
 
+namespace {
+
 std::vector<Tensor> gather(KernelCall& call) {
   Dim axis = call.node.dim("axis");
   const Named& x = call.tensor(0);
@@ -72,6 +71,45 @@ std::vector<Tensor> gather(KernelCall& call) {
     if (bad.any().item<bool>()) call.fail_where(bad, all, Diag::eager_position_range, {to_string(axis)}, p, limit);
   }
   return {call.result(picked(call, x, axis, position, index_new))};
+}
+
+std::vector<Tensor> scatter_nd(KernelCall& call) {
+  Dim axis = call.node.dim("axis"), out_dim = call.node.dim("out_dim");
+  Named x = call.tensor(0), position{call.tensor(1).value.to(at::kLong), call.tensor(1).axes};
+  Axes shared = without(position.axes, {axis}), all = shared, rest = without(x.axes, position.axes);
+  all.push_back(axis);
+  Axes over = shared;  // valid positions end where each sequence of the new dim does
+  at::Tensor limit = call.lengths.over(out_dim, over).unsqueeze(-1);
+  at::Tensor where = aligned(position, all), bad = where.lt(0).logical_or(where.ge(limit)), out = bad;
+  if (!call.node.boolean("filter_invalid_indices"))
+    call.fail_where(bad, all, Diag::eager_position_range, {to_string(out_dim)}, where, limit);
+  if (at::Tensor padding = call.lengths.padding(all); padding.defined()) out = out.logical_or(padding);
+  Axes source_axes = all;
+  source_axes.insert(source_axes.end(), rest.begin(), rest.end());
+  std::vector<std::int64_t> shape = call.lengths.shape(all), rest_shape = call.lengths.shape(rest),
+                            source_shape = shape;
+  source_shape.insert(source_shape.end(), rest_shape.begin(), rest_shape.end());
+  at::Tensor left_out = out.expand(shape);
+  at::Tensor source = aligned(x, source_axes).expand(source_shape);
+  at::Tensor mask = left_out;
+  for (std::size_t i = 0; i < rest.size(); ++i) mask = mask.unsqueeze(-1);
+  source = source.masked_fill(mask, 0);
+  std::int64_t size = call.lengths.extent(out_dim), outer = 1;
+  for (std::int64_t s : call.lengths.shape(shared)) outer *= s;
+  where = where.expand(shape).masked_fill(left_out, 0).reshape({outer, -1}) +
+          at::arange(outer, at::TensorOptions(at::kLong)).unsqueeze(-1) * size;
+  std::vector<std::int64_t> flat{-1};
+  flat.insert(flat.end(), rest_shape.begin(), rest_shape.end());
+  Axes axes = shared;
+  axes.push_back(out_dim);
+  axes.insert(axes.end(), rest.begin(), rest.end());
+  std::vector<std::int64_t> target = flat;
+  target[0] = outer * size;
+  at::Tensor value = at::zeros(target, source.options());
+  if (size > 0 && source.numel() > 0) value = value.index_add(0, where.reshape({-1}), source.reshape(flat));
+  value = value.reshape(call.lengths.shape(axes));
+  call.gate(value, axes);
+  return {call.result({value, axes})};
 }
 
 std::vector<Tensor> boolean_mask(KernelCall& call) {
@@ -111,7 +149,8 @@ std::vector<Tensor> slice(KernelCall& call) {
   std::int64_t step = call.node.integer("step");
   const Named lengths = call.lengths.seen_from(x.axes, axis);
   Range range = python_slice(lengths.value, call.node.attr("start"), call.node.attr("end"), step);
-  if (!call.lengths.has(out_dim)) call.define_length(out_dim, {range.count, lengths.axes});
+  for (const NewDim& d : call.node.new_dims)  // in a loop it has the length of the step before
+    if (d.dim == out_dim && !d.computed) call.define_length(out_dim, {range.count, lengths.axes});
   Axes index_axes;
   at::Tensor start = range.start;
   if (lengths.axes.empty() && step == 1) {  // a view
@@ -161,13 +200,16 @@ std::vector<Tensor> resize(KernelCall& call) {
   if (!whole && !call.lengths.has(out_dim)) {
     bool ints = call.is_tensor(1) && !at::isFloatingType(call.tensor(1).value.scalar_type());
     at::Tensor factor = call.operand(1, {}, ints ? at::kLong : at::kFloat);
-    call.define_length(out_dim, {ints ? lengths.value * factor : (lengths.value.to(at::kFloat) * factor).ceil(), lengths.axes});
+    call.define_length(out_dim,
+                       {ints ? lengths.value * factor : (lengths.value.to(at::kFloat) * factor).ceil(), lengths.axes});
   }
   Axes axes = lengths.axes;
   axes.push_back(out_dim);
-  at::Tensor frame = at::arange(call.lengths.extent(out_dim), at::TensorOptions(at::kLong)), length = lengths.value.unsqueeze(-1);
+  at::Tensor frame = at::arange(call.lengths.extent(out_dim), at::TensorOptions(at::kLong)),
+             length = lengths.value.unsqueeze(-1);
   at::Tensor place = whole ? frame : frame * length;
-  at::Tensor steps = whole ? at::scalar_tensor(*whole, at::kLong) : call.lengths.over(out_dim, lengths.axes).unsqueeze(-1).clamp_min(1);
+  at::Tensor steps = whole ? at::scalar_tensor(*whole, at::kLong)
+                           : call.lengths.over(out_dim, lengths.axes).unsqueeze(-1).clamp_min(1);
   at::Tensor before = at::div(place, steps, "floor");
   auto frames = [&](std::int64_t offset) {
     at::Tensor position = (before + offset).minimum(length - 1).clamp_min(0);
@@ -239,7 +281,9 @@ std::vector<Tensor> concat(KernelCall& call) {
   return {call.result({value, axes})};
 }
 
-const KernelEntry kTable[] = {{"gather", gather}, {"boolean_mask", boolean_mask}, {"slice", slice}, {"pad", pad}, {"resize", resize}, {"concat", concat}};
+const KernelEntry kTable[] = {
+    {"gather", gather}, {"scatter_nd", scatter_nd}, {"boolean_mask", boolean_mask}, {"slice", slice}, {"pad", pad},
+    {"resize", resize}, {"concat", concat}};
 
 }  // namespace
 

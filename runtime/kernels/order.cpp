@@ -52,7 +52,8 @@ std::vector<Tensor> top_k(KernelCall& call) {
   std::vector<Tensor> results(searched.size() + 1);
   results[0] = call.result({values, result});
   for (std::size_t i = searched.size(); i > 0; --i) {
-    std::int64_t size = searched.size() == 1 ? std::max<std::int64_t>(entries.size(-1), 1) : call.lengths.extent(searched[i - 1]);
+    std::int64_t size =
+        searched.size() == 1 ? std::max<std::int64_t>(entries.size(-1), 1) : call.lengths.extent(searched[i - 1]);
     results[i] = call.result({indices.remainder(size), result}, i);
     indices = at::div(indices, size, "floor");
   }
@@ -61,7 +62,8 @@ std::vector<Tensor> top_k(KernelCall& call) {
 
 std::vector<Tensor> search_sorted(KernelCall& call) {
   Dim axis = call.node.dim("axis");
-  Named sequence = with_last(call.filled(call.tensor(0), extreme(call.tensor(0).value.scalar_type(), false), {axis}), {axis});
+  Named sequence =
+      with_last(call.filled(call.tensor(0), extreme(call.tensor(0).value.scalar_type(), false), {axis}), {axis});
   Axes shared(sequence.axes.begin(), sequence.axes.end() - 1);
   const Named& values = call.tensor(1);
   Axes axes = shared, more = without(values.axes, shared);

@@ -25,24 +25,27 @@ std::vector<Tensor> dropout(KernelCall& call) {
 }
 
 std::vector<Tensor> random(KernelCall& call) {
+  const TensorType& type = call.node.outputs[0];
   const std::string& distribution = call.node.str("distribution");
-  const Axes& dims = call.node.outputs[0].dims;
+  const Value &a = call.node.attr("a"), &b = call.node.attr("b");
   Random random = call.run.random_for("random");
-  double (Random::*draw)() = distribution == "uniform"  ? &Random::uniform
-                             : distribution == "normal" ? &Random::normal
-                                                        : &Random::truncated_normal;
-  at::Tensor noise = at::empty(call.lengths.shape(dims), at::TensorOptions(at::kFloat));
-  float* data = noise.data_ptr<float>();
-  for (std::int64_t i = 0; i < noise.numel(); ++i) data[i] = static_cast<float>((random.*draw)());
-  if (distribution == "uniform") noise.clamp_max_(1.0F - 0x1p-24F);  // what was rounded to 1
-  return {call.result({noise, dims})};
+  std::vector<std::int64_t> shape = call.lengths.shape(type.dims);
+  if (a.is<std::int64_t>()) {
+    std::int64_t low = a.get<std::int64_t>(), count = b.get<std::int64_t>() - low;
+    at::Tensor numbers = at::empty(shape, at::TensorOptions(at::kLong));
+    for (std::int64_t i = 0; i < numbers.numel(); ++i) numbers.data_ptr<std::int64_t>()[i] = low + random.below(count);
+    return {call.result({numbers, type.dims})};
+  }
+  double low = a.as_double(), high = b.as_double();
+  at::Tensor numbers = at::empty(shape, at::TensorOptions(at::kDouble));
+  for (std::int64_t i = 0; i < numbers.numel(); ++i)
+    numbers.data_ptr<double>()[i] = distribution == "uniform"  ? low + (high - low) * random.uniform()
+                                    : distribution == "normal" ? low + high * random.normal()
+                                                               : low + high * random.truncated_normal();
+  return {call.result({numbers, type.dims})};
 }
 
-std::vector<Tensor> global_train_step(KernelCall& call) {
-  return {call.result({at::scalar_tensor(call.run.step, at::kLong), {}})};
-}
-
-const KernelEntry kTable[] = {{"dropout", dropout}, {"random", random}, {"global_train_step", global_train_step}};
+const KernelEntry kTable[] = {{"dropout", dropout}, {"random", random}};
 
 }  // namespace
 

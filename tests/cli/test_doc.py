@@ -42,6 +42,14 @@ class Doc(CliTest):
         bare = re.findall(r"```\nfn (\w+)[^`]*\n```\n\n(?=```|#)", page)
         self.assertEqual([name for name in bare if name != "default_initial_state"], [])
 
+    def test_names_in_the_parity_tables_exist(self):
+        names = {line.split()[0] for line in self.output_of("doc").splitlines()} | {"nn.init"}
+        text = (ROOT / "docs" / "parity.md").read_text(encoding="utf-8")
+        here = [row.split(" | ")[1] for row in text.splitlines() if row.startswith("| ") and row.count(" | ") > 2]
+        said = {name for cell in here for name in re.findall(r"`((?:nn|asr)\.[\w.]+)", cell)}
+        self.assertEqual(sorted(said - names), [])
+        self.assertGreater(len(said), 50)
+
     def test_the_page_in_docs_is_current(self):
         self.assertEqual((ROOT / "docs" / "reference.md").read_text(encoding="utf-8"), self.output_of("doc", "--markdown"))
 

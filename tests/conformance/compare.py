@@ -60,15 +60,23 @@ def compare(
 
 
 def valid_mask(tensor):
-    """Array of bool of the shape of an output's values: False in the padding."""
-    shape = tensor["values"].shape
+    """Array of bool of the shape of an output's values: False in the padding.
+
+    Where lengths depend on dims that the tensor does not have, a frame counts if it does for one of their entries (one
+    of the sequences).
+    """
+    names, shape = list(tensor["dims"]), list(tensor["values"].shape)
+    lengths = {name: numpy.asarray(value) for name, value in tensor["lengths"].items() if name in names}
+    for name, value in lengths.items():
+        for dim, size in zip(length_dims_of(tensor, name), value.shape):
+            if dim not in names:
+                names.append(dim)
+                shape.append(size)
     mask = numpy.ones(shape, dtype=bool)
     for axis, name in enumerate(tensor["dims"]):
-        if name in tensor["lengths"]:
-            mask &= mask_of_axis(
-                shape, axis, tensor["dims"], numpy.asarray(tensor["lengths"][name]), length_dims_of(tensor, name)
-            )
-    return mask
+        if name in lengths:
+            mask &= mask_of_axis(shape, axis, names, lengths[name], length_dims_of(tensor, name))
+    return mask.any(axis=tuple(range(len(tensor["dims"]), len(names))))
 
 
 def length_dims_of(tensor, name):
@@ -112,19 +120,18 @@ def _tensors(left, right, tolerance, floor, dim_names):
     order, problem = _pair_axes(left, right, dim_names)
     if problem:
         return lines + [problem]
-    right = _transposed(right, order)
+    left, right = _cut(left), _cut(_transposed(right, order))
     for axis, (name, other) in enumerate(zip(left["dims"], right["dims"])):
         if (name in left["lengths"]) != (other in right["lengths"]):
             lines.append(f"dim {name} is dynamic in the {'first' if name in left['lengths'] else 'second'} only")
         elif name in left["lengths"]:
             a, b = (_lengths_over(tensor, key) for tensor, key in ((left, name), (right, other)))
-            if not _equal_lengths(a, b):
-                lines.append(f"lengths of {name} {a.tolist()} != {b.tolist()}")
+            if not _equal_lengths(a, b, _counting(left, {*length_dims_of(left, name), *length_dims_of(right, other)})):
+                lines.append(f"lengths of {name} {numpy.squeeze(a).tolist()} != {numpy.squeeze(b).tolist()}")
         elif left["values"].shape[axis] != right["values"].shape[axis]:
             lines.append(f"size of {name} {left['values'].shape[axis]} != {right['values'].shape[axis]}")
     if lines:
         return lines
-    left, right = _cut(left), _cut(right)
     if left["values"].shape != right["values"].shape:
         return [f"padded shape {left['values'].shape} != {right['values'].shape} is less than the lengths"]
     line = _values(left["values"], right["values"], tolerance, floor, valid_mask(left))
@@ -176,27 +183,49 @@ def _transposed(tensor, order):
 
 
 def _lengths_over(tensor, name):
-    """Lengths with their axes in the order in which the tensor has these dims."""
-    over = length_dims_of(tensor, name)
-    order = sorted(range(len(over)), key=lambda i: tensor["dims"].index(over[i]) if over[i] in tensor["dims"] else -1)
-    return numpy.transpose(numpy.asarray(tensor["lengths"][name]), order)
+    """Lengths with the axes of the tensor, size 1 where they do not depend on one; the longest along what it lacks."""
+    dims, over = tensor["dims"], length_dims_of(tensor, name)
+    lengths = numpy.asarray(tensor["lengths"][name])
+    lengths = lengths.max(axis=tuple(i for i, dim in enumerate(over) if dim not in dims), initial=0)
+    over = [dim for dim in over if dim in dims]
+    order = sorted(range(len(over)), key=lambda i: dims.index(over[i]))
+    lengths = numpy.transpose(lengths, order)
+    return lengths.reshape([lengths.shape[order.index(over.index(dim))] if dim in over else 1 for dim in dims])
 
 
-def _equal_lengths(a, b):
-    """Equal, or one is a scalar and all of the other have this value."""
-    if a.ndim and b.ndim and a.shape != b.shape:
+def _counting(tensor, dims):
+    """Bools that broadcast to the tensor: False for entries of the dims that are padding themselves."""
+    shape, names = tensor["values"].shape, tensor["dims"]
+    mask = numpy.ones([1] * len(shape), dtype=bool)
+    for name in dims & set(names) & set(tensor["lengths"]):
+        over = length_dims_of(tensor, name)
+        own = [size if dim == name or dim in over else 1 for dim, size in zip(names, shape)]
+        lengths = numpy.asarray(tensor["lengths"][name])
+        mask = mask & mask_of_axis(own, names.index(name), names, lengths, over)
+    return mask
+
+
+def _equal_lengths(a, b, counting):
+    """Equal where they count, also where one of them depends on fewer dims."""
+    if a.ndim != b.ndim or any(m != n and 1 not in (m, n) for m, n in zip(a.shape, b.shape)):
         return False
-    return bool(numpy.all(a == b))
+    return bool(numpy.all((a == b) | ~counting))
 
 
 def _cut(tensor):
     """Without padding that no sequence needs."""
-    values = tensor["values"]
+    values, sizes = tensor["values"], {}
     for axis, name in enumerate(tensor["dims"]):
         if name in tensor["lengths"]:
-            lengths = numpy.asarray(tensor["lengths"][name])
-            values = values.take(range(min(values.shape[axis], int(lengths.max(initial=0)))), axis=axis)
-    return dict(tensor, values=values)
+            sizes[name] = min(values.shape[axis], int(numpy.max(tensor["lengths"][name], initial=0)))
+            values = values.take(range(sizes[name]), axis=axis)
+    lengths = {name: numpy.asarray(value) for name, value in tensor["lengths"].items()}
+    for name, value in lengths.items():
+        for axis, over in enumerate(length_dims_of(tensor, name)):
+            if over in sizes:
+                value = value.take(range(sizes[over]), axis=axis)
+        lengths[name] = value
+    return dict(tensor, values=values, lengths=lengths)
 
 
 def _values(left, right, tolerance, floor, mask=None):

@@ -37,7 +37,8 @@ def main():
     parser.add_argument("--rcnc", required=True)
     rcnc = parser.parse_args().rcnc
     operations = subprocess.run([rcnc, "--print-operations"], capture_output=True, text=True, check=True).stdout.split()
-    cases = "\n".join(p.read_text(encoding="utf-8") for p in sorted((HERE / "cases").glob("*.rcn")))
+    models = [*sorted((HERE / "cases").glob("*.rcn")), HERE / "random_ops.py"]
+    cases = "\n".join(p.read_text(encoding="utf-8") for p in models)
     files = sorted((ROOT / "stdlib").rglob("*.rcn"))
     library = "\n".join(p.read_text(encoding="utf-8") for p in files)
     declared = [name for path in files for name in declarations(path)]

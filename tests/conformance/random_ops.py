@@ -34,9 +34,57 @@ network {{
         output step_feature
         output step_constant
         output step_independent
+        shape = [batch, time, input]
+        output uniform = nn.random_uniform(shape, minval=-1.0, maxval=3.0)
+        output bound = nn.random(shape=shape, distribution="uniform", bound=2.0)
+        output spread = nn.random(shape=shape, distribution="uniform", mean=1.0, stddev=0.5)
+        output normal = nn.random_normal(shape, mean=1.0, stddev=2.0)
+        output normal64 = nn.random_normal(shape, float64)
+        output truncated = nn.random_truncated_normal(shape, mean=-1.0, stddev=0.5)
+        output bernoulli = nn.random_bernoulli(shape, p=0.3)
+        output dice = nn.random_uniform(shape, int32, minval=1, maxval=7)
+        output small = nn.random_uniform(shape, int8, minval=-2, maxval=2)
+        output label = nn.random_label(shape, input)
+        output ends = nn.random_uniform(shape, int32, minval=nn.constant(2), maxval=nn.length(time) - 20)
+        output again = nn.random_uniform(shape, minval=-1.0, maxval=3.0)
+        loop t over time {{ stack step_uniform = nn.random_uniform([batch, input], minval=0.0, maxval=1.0) }}
+        output step_uniform
     }}
 }}
 """
+
+DRAWN = {  # name: mean, standard deviation, least and greatest value
+    "uniform": (1.0, 4 / 12**0.5, -1.0, 3.0),
+    "bound": (0.0, 4 / 12**0.5, -2.0, 2.0),
+    "spread": (1.0, 0.5, 1 - 0.5 * 3**0.5, 1 + 0.5 * 3**0.5),
+    "normal": (1.0, 2.0, -numpy.inf, numpy.inf),
+    "normal64": (0.0, 1.0, -numpy.inf, numpy.inf),
+    "truncated": (-1.0, 0.5 * 0.87962566, -2.0, 0.0),
+    "bernoulli": (0.3, 0.21**0.5, 0, 1),
+    "dice": (3.5, (35 / 12) ** 0.5, 1, 6),
+    "small": (-0.5, 1.25**0.5, -2, 1),
+    "label": (99.5, ((200**2 - 1) / 12) ** 0.5, 0, 199),
+    "ends": (3.0, (2 / 3) ** 0.5, 2, 4),
+    "step_uniform": (0.5, 1 / 12**0.5, 0, 1),
+}
+
+
+def check_drawn(name, values):
+    """Mean, deviation and ends of numbers drawn independently."""
+    mean, deviation, least, greatest = DRAWN[name]
+    values = numpy.asarray(values, dtype="float64")
+    lines = []
+    if values.min() < least or values.max() > greatest:
+        lines.append(f"{name}: from {values.min()} to {values.max()}")
+    error = abs(values.mean() - mean) / (deviation / numpy.sqrt(values.size))
+    if error > 5:
+        lines.append(f"{name}: the mean {values.mean():.3f} is {error:.1f} standard deviations off {mean}")
+    if abs(values.std() - deviation) > 0.03 * deviation:
+        lines.append(f"{name}: the standard deviation is {values.std():.3f} in place of {deviation:.3f}")
+    frames = values.reshape(-1, values.shape[-1])
+    if len(numpy.unique(frames, axis=0)) < len(frames):
+        lines.append(f"{name}: two frames are drawn alike")
+    return lines
 
 
 def check_dropout(name, kept, shared):
@@ -81,6 +129,12 @@ def check(backend, run):
         if not numpy.all(numpy.asarray(off[name]["values"]) == 1):
             lines.append(f"{name}: not the identity with the train flag off")
     lines += check_dropout("always, train flag off", numpy.asarray(off["always"]["values"]), False)
+    for name in DRAWN:
+        lines += check_drawn(name, on[name]["values"])
+        if numpy.array_equal(on[name]["values"], off[name]["values"]) and backend != "eager":
+            lines.append(f"{name}: two runs draw alike")
+    if numpy.array_equal(on["uniform"]["values"], on["again"]["values"]):
+        lines.append("two draws are alike")
     if numpy.array_equal(on["independent"]["values"], on["always"]["values"]):
         lines.append("two dropouts of one tensor share their mask")
     return [f"{backend}: {line}" for line in lines]

@@ -16,7 +16,7 @@ A *result* is a dict of plain data:
 
 The batch dim is called "batch". "lengths" has an entry for each dynamic dim; "length_dims" names the axes of
 that entry. Of different dims of one name the second is called NAME#2. Layers whose names begin with "." are none of the
-user's outputs and left out. Search puts the hypotheses into the batch: batch 0 has the first ones.
+user's outputs and left out. RETURNN's search puts the hypotheses into the batch; here they are a dim "beam" behind it.
 """
 
 import numpy
@@ -143,7 +143,7 @@ class Network:
             "gradients": got.get("gradients", {}),
         }
         for name, output in built.outputs.items() if want_outputs else ():
-            result["outputs"][name] = {
+            tensor = result["outputs"][name] = {
                 "values": numpy.transpose(got["values"][name], output.order),
                 "dims": output.dims,
                 "lengths": got["lengths"][name],
@@ -152,6 +152,8 @@ class Network:
                 "sparse_dim": output.sparse_dim,
                 "sparse_size": output.sparse_size,
             }
+            if output.beam is not None and "batch" in output.dims:
+                _split_beam(tensor, output.beam)
         return result
 
     def close(self):
@@ -187,6 +189,22 @@ def network_differences(a, b, dim_names=True, exact=False):
 def equal_networks(a, b, dim_names=True, exact=False):
     """Whether `network_differences` finds nothing."""
     return not network_differences(a, b, dim_names, exact)
+
+
+def _split_beam(tensor, size):
+    """Gives an output, and its lengths, the dim "beam"."""
+
+    def split(array, dims):
+        axis = dims.index("batch")
+        shape = array.shape[:axis] + (-1, size) + array.shape[axis + 1 :]
+        return array.reshape(shape), dims[: axis + 1] + ["beam"] + dims[axis + 1 :]
+
+    lengths, length_dims = dict(tensor["lengths"]), dict(tensor["length_dims"])
+    for dim, over in tensor["length_dims"].items():
+        if "batch" in over:
+            lengths[dim], length_dims[dim] = split(lengths[dim], over)
+    tensor["values"], tensor["dims"] = split(tensor["values"], tensor["dims"])
+    tensor.update(lengths=lengths, length_dims=length_dims)
 
 
 def _floats(losses):

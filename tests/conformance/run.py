@@ -16,7 +16,7 @@ Comment lines at the top of a case say more:
                                comparison sees such a mistake)
   # args: -D rate=0.0          further arguments of rcnc for both backends
   # train                      compare with the train flag on as well
-  # batch-major             no run with permuted axes: RETURNN wants the batch first (scores of a choice)
+  # further-lengths: DIM N N N  compare with these as well, inf and nan in gradients included
   # lengths: DIM N N N          these in place of random ones, one for each sequence of the batch
   # batch-mates                outputs mix sequences on purpose: no `alone` runs for those named behind it
 """
@@ -52,13 +52,15 @@ class Case:
         self.controls = [tuple(line[len("control:"):].strip().split(" -> ")) for line in head if line.startswith("control:")]
         self.args = [word for line in head if line.startswith("args:") for word in line[len("args:"):].split()]
         self.train = "train" in head
-        self.batch_major = "batch-major" in head
         self.batch_mates = {name for line in head if line.startswith("batch-mates:") for name in line.split(":")[1].split()}
-        self.ranges, self.lengths = {}, {}
+        self.ranges, self.lengths, self.further_lengths = {}, {}, {}
         for line in head:
             if line.startswith("lengths:"):
                 name, *values = line.split(":")[1].split()
                 self.lengths[name] = numpy.array([int(value) for value in values])
+            if line.startswith("further-lengths:"):
+                name, *values = line.split(":")[1].split()
+                self.further_lengths[name] = [int(value) for value in values]
             if line.startswith("range:"):
                 name, low, high = line.split(":")[1].split()
                 self.ranges[name] = (int(low), int(high))
@@ -112,6 +114,9 @@ class Runner:
             note("eager", compare(theirs, ours, ignore=["output"]))
             if case.train:
                 note("train", compare(*both(inputs, train=True), ignore=["output"]))
+            if case.further_lengths:
+                others = random_inputs(externs, seed=7, lengths=case.further_lengths, ranges=case.ranges)
+                note(f"lengths {case.further_lengths}", compare(*both(others), ignore=["output"]))
             unmoved = LOOP.sub(r'\1 "optimize_move_layers_out": False,', text)
             if unmoved != text:
                 with Network(unmoved) as other:
@@ -136,8 +141,7 @@ class Runner:
                 note(f"sequence {i} alone, eager", compare(without(sequence_of(ours, i), *parts), without(our_one, *parts), ignore=skip))
             if "nn.assign(" in case.text:
                 lines += self._assigned(case, network, inputs, params)
-            if not case.batch_major:
-                lines += self._permuted(case, inputs, params, theirs)
+            lines += self._permuted(case, inputs, params, theirs)
             lines += self._controls(case, text, inputs, params, ours)
         return lines
 
@@ -187,14 +191,11 @@ class Runner:
 
 def named_alike(result, declared):
     """The result with dims that the model does not declare (derived and fresh ones) named by their size: what RETURNN
-    calls them is its own affair. Lengths of a tensor without batch dim become the longest: such a tensor is the
-    same for all sequences."""
+    calls them is its own affair."""
     outputs = {}
     for name, output in result["outputs"].items():
         shape = numpy.shape(output["values"])
         lengths = {dim: numpy.asarray(value) for dim, value in output.get("lengths", {}).items()}
-        if "batch" not in output["dims"]:
-            lengths = {dim: numpy.max(value, initial=0) for dim, value in lengths.items()}
         names = {}
         for axis, dim in enumerate(output["dims"]):
             key = "dynamic" if dim in lengths else f"size {shape[axis]}"
@@ -206,7 +207,7 @@ def named_alike(result, declared):
             "dims": [names[dim] for dim in output["dims"]],
             "lengths": {names[dim]: value for dim, value in lengths.items() if dim in names},
             "length_dims": {
-                names[dim]: [names.get(d, d) for d in over] if "batch" in output["dims"] else []
+                names[dim]: [names.get(d, d) for d in over]
                 for dim, over in output.get("length_dims", {}).items()
                 if dim in names
             },

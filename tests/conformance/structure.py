@@ -62,6 +62,8 @@ def graph_differences(a, b, count_a, count_b):
     left, right = (
         {node.name: node for node in graph.as_graph_def().node[:count]} for graph, count in ((a, count_a), (b, count_b))
     )
+    for node in [*left.values(), *right.values()]:
+        node.attr.pop("_gradient_op_type", None)  # a number that TensorFlow counts up, such as of each swish
     lines = []
     for name in sorted(set(left) | set(right)):
         if name not in left or name not in right:

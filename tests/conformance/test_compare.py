@@ -96,9 +96,23 @@ class HandMade(unittest.TestCase):
         self.tensor["length_dims"] = {"outer": ["batch"], "inner": ["outer", "batch"]}
         self.assertEqual(self.differences(), [])
 
+    def test_lengths_of_padding_do_not_count(self):
+        left = tensor(numpy.zeros((1, 2, 3)), ["batch", "outer", "inner"], {"outer": [1], "inner": [[3, 2]]})
+        left["length_dims"] = {"outer": ["batch"], "inner": ["batch", "outer"]}
+        right = dict(left, lengths={"outer": [1], "inner": [[3, 0]]})
+        self.assertEqual(compare({"outputs": {"x": left}}, {"outputs": {"x": right}}), [])
+        once = dict(left, lengths={"outer": [1], "inner": [3]}, length_dims={"outer": ["batch"], "inner": ["batch"]})
+        self.assertEqual(compare({"outputs": {"x": left}}, {"outputs": {"x": once}}), [])
+        right["lengths"]["inner"] = [[2, 2]]
+        self.assertTrue(compare({"outputs": {"x": left}}, {"outputs": {"x": right}}))
+
     def test_lengths_of_a_tensor_without_batch(self):
         no_batch = tensor(numpy.arange(4), ["time"], {"time": [2, 3]})
         self.assertEqual(valid_mask(no_batch).tolist(), [True, True, True, False])
+
+    def test_a_frame_without_batch_is_one_of_some_sequence(self):
+        values = tensor(numpy.zeros((2, 3)), ["time", "out"], {"time": [1, 2], "out": [3, 1]})
+        self.assertEqual(valid_mask(values).tolist(), [[True, True, True], [True, False, False]])
 
     def test_padding_does_not_count(self):
         self.other["values"][1, 1:] = numpy.nan

@@ -132,7 +132,8 @@ class Constructs(unittest.TestCase):
         self.assertEqual(compare(result, net.run(inputs, search=True)), [])
         with self.assertRaises(ValueError):
             net.run(inputs, train=True, search=True)
-        self.assertEqual(result["outputs"]["beam"]["values"].shape, (3 * 2,))
+        self.assertEqual(result["outputs"]["beam"]["dims"], ["batch", "beam"])
+        self.assertEqual(result["outputs"]["beam"]["values"].shape, (3, 2))
         best = result["outputs"]["output"]
         self.assertEqual((best["dims"], best["sparse_dim"]), (["batch", "out_time"], "classes"))
         logits = params["w"] @ params["v"]
@@ -141,7 +142,7 @@ class Constructs(unittest.TestCase):
             score, previous = 0.0, 1
             for label in best["values"][i, :length]:
                 score, previous = score + table[previous, label], label
-            self.assertAlmostEqual(result["outputs"]["beam"]["values"].reshape(3, 2)[i].max(), score, places=5)
+            self.assertAlmostEqual(result["outputs"]["beam"]["values"][i].max(), score, places=5)
 
     def test_dims_of_one_name(self):
         outputs = ran(TWO_TIMES)[3]["outputs"]

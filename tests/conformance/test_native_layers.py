@@ -48,7 +48,53 @@ CASES = {
             ("nn", 2, False), ("nn", 0.55, True), ("linear", 3, True), ("linear", 0.6, True), ("cubic", 2, True), ("cubic", 1.6, True),
         ]
     },
+    **{
+        f"conv_{padding}_{size}_{stride}": (
+            f'layer = nn.Conv1d(input, model, {size}, padding="{padding}", strides={stride})',
+            "layer(data, in_spatial_dim=time)",
+            {
+                "class": "conv", "filter_size": [size], "padding": padding, "strides": stride, "in_spatial_dims": ["time"], "in_dim": "input",
+                "out_dim": "model", "filter": "layer.filter", "bias": "layer.bias",
+            },
+            leaks,
+        )
+        for padding, size, stride, leaks in [("same", 3, 1, True), ("same", 3, 2, True), ("same", 5, 3, True), ("valid", 2, 1, False), ("valid", 2, 2, False)]
+    },
+    **{
+        f"transposed_conv_{padding}_{size}_{stride}": (
+            f'layer = nn.TransposedConv1d(input, model, {size}, padding="{padding}", strides={stride})',
+            "layer(data, in_spatial_dim=time)",
+            {
+                "class": "transposed_conv", "filter_size": [size], "padding": padding, "strides": [stride], "in_spatial_dims": ["time"],
+                "in_dim": "input", "out_dim": "model", "filter": "layer.filter", "bias": "layer.bias",
+            },
+            leaks,
+        )
+        for padding, size, stride, leaks in [("same", 4, 2, True), ("valid", 3, 2, True), ("valid", 2, 2, False)]
+    },
+    **{
+        f"pool_{mode}_{padding}_{size}_{stride}": (
+            "",
+            f'nn.pool1d(data, mode="{mode}", pool_size={size}, padding="{padding}", strides={stride}, in_spatial_dim=time)',
+            {"class": "pool", "mode": mode, "pool_size": [size], "padding": padding, "strides": stride, "in_spatial_dims": ["time"]},
+            leaks,
+        )
+        for mode, padding, size, stride, leaks in [
+            ("max", "same", 3, 1, True), ("avg", "same", 3, 1, True), ("max", "same", 4, 2, True), ("avg", "same", 3, 2, True),
+            ("max", "valid", 2, 2, False), ("avg", "valid", 2, 1, False),
+        ]
+    },
 }
+
+DIMS = {"time": "time_dim", "input": "input_dim", "model": "model_dim"}
+
+
+def literal(value):
+    """Python text, with names of dims in place of texts that are those."""
+    if isinstance(value, list):
+        return "[" + ", ".join(literal(item) for item in value) + "]"
+    return DIMS.get(value, repr(value)) if isinstance(value, str) else repr(value)
+
 
 
 def frames(output, index, length=None):
@@ -67,9 +113,8 @@ class NativeLayers(unittest.TestCase):
             model.write_text(MODEL.format(members=members, call=call), encoding="utf-8")
             done = subprocess.run([RCNC, model], capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        names = {"time": "time_dim", "input": "input_dim", "model": "model_dim"}
         options = {"from": "x", **layer, "is_output_layer": True}
-        text = ", ".join(f'"{key}": {names.get(value, repr(value)) if isinstance(value, str) else str(value)}' for key, value in options.items())
+        text = ", ".join(f'"{key}": {literal(value)}' for key, value in options.items())
         with Network(f'{done.stdout}\nnetwork["native"] = {{{text}}}\n') as network:
             externs = network.externs()
             network.set_params(random_parameters(network.params(), seed=3))

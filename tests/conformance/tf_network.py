@@ -30,6 +30,7 @@ class Output:
     dtype: str
     sparse_dim: Optional[str]
     sparse_size: Optional[int]
+    beam: Optional[int]  # hypotheses of each sequence, which lie in the batch, batch-major; None: no search
 
 
 class TfNetwork:
@@ -148,6 +149,7 @@ def _output(name, tensor):
         dtype=tensor.dtype,
         sparse_dim=describe_dim(sparse)["name"] if sparse is not None else None,
         sparse_size=sparse.dimension if sparse is not None else None,
+        beam=tensor.beam.beam_size if tensor.beam else None,
     )
 
 

@@ -1,155 +1,18 @@
-"""Every sample: what it compiles to is what RETURNN constructs, and RETURNN computes what the eager run does.
+"""The samples without a search of their own."""
 
-NAME.params beside this file pins the parameters of a sample. To refresh it, and review the diff:
-
-    rcnc params samples/NAME.rcn > tests/samples/NAME.params
-"""
-
-import functools
-import json
-import re
-import time
+import pathlib
+import tempfile
 import unittest
 
 import numpy
 
-from support import HERE, RCNC, SAMPLES, parameters_of, rcnc
+from sample import Sample, outputs_of
+from support import RCNC, SAMPLES, parameters_of, rcnc
 
 # isort: split
 from compare import compare, valid_mask
-from eager import Eager, result_of
-from inputs import random_inputs, random_parameters
-from referee import Network, equal_networks, network_differences
-from returnn_process import load_config
-
-ALIAS = "output"
-"""The layer that RETURNN wants besides the outputs of the model: a copy of the first one."""
-
-
-class Sample:
-    """The tests of one sample. What runs in RETURNN runs with the options `small`; parameters are those without."""
-
-    name = None
-    small = ()
-    lengths = None
-    """By dim, where those of `random_inputs` will not do."""
-
-    plain = True
-    """Whether there is a plain JSON form."""
-
-    searches = False
-    """Whether search gives other outputs than the other modes."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.path = SAMPLES / f"{cls.name}.rcn"
-        cls.options = [word for option in cls.small for word in ("-D", option)]
-        cls.network = Network(rcnc(cls.path, *cls.options))
-        cls.addClassCleanup(cls.network.close)
-        cls.params = random_parameters(cls.network.params(), seed=3)
-        cls.network.set_params(cls.params)
-        cls.inputs = random_inputs(cls.network.externs(), seed=7, lengths=cls.lengths)
-        named = {re.sub("^classes", "targets", key): value for key, value in cls.inputs.items()}  # their key in RETURNN
-        cls.eager = functools.partial(Eager([RCNC]).run, cls.path, named, cls.params, options=cls.options)
-
-    def test_modes(self):
-        """All modes compile; in eval and search nothing depends on the train flag, search needs no targets."""
-        self.assertEqual(rcnc(self.path, "--mode", "train"), rcnc(self.path))
-        expected = outputs_of(self.network.run(self.inputs, want_grads=False))
-        dropped = outputs_of(self.network.run(self.inputs, train=True, want_grads=False))
-        self.assertNotEqual(compare(expected, dropped), [])  # so that the train flag would show below
-        for mode in ("eval", "search"):
-            rcnc(self.path, "--mode", mode)
-            if mode == "search" and self.searches:
-                continue
-            text = rcnc(self.path, "--mode", mode, *self.options)
-            for word in ('"class": "dropout"', "train_flag"):
-                self.assertNotIn(word, text)
-            with self.subTest(mode), Network(text) as network:
-                network.set_params(self.params)
-                for train in (False, True):
-                    result = network.run(self.inputs, train=train, want_grads=False)
-                    self.assertEqual(compare(expected, outputs_of(result)), [])
-                if mode == "search":
-                    inputs = available_for_inference(text, self.inputs)
-                    result = network.run(inputs, search=True, want_grads=False)
-                    self.assertEqual(compare(expected, outputs_of(result)), [])
-
-    def test_forms_and_parameters(self):
-        """The tagged JSON is the Python form, in full size; RETURNN's parameters are the pinned ones."""
-        text, tagged, loader = rcnc(self.path), rcnc(self.path, "--json"), rcnc("--print-loader")
-        start = time.monotonic()
-        with Network(text) as python:
-            middle = time.monotonic()
-            with Network(tagged, "json", loader) as other:
-                end = time.monotonic()
-                self.assertTrue(equal_networks(python, other))
-                self.assertEqual(network_differences(python, other, exact=True), [])
-            found = {item.pop("name"): item for item in python.params()}
-        print(f"{self.name}: RETURNN constructs it in {middle - start:.1f} s, in {end - middle:.1f} s from JSON")
-        pinned = (HERE / f"{self.name}.params").read_text(encoding="utf-8")
-        self.assertEqual(rcnc("params", self.path), pinned)
-        self.assertEqual(found, parameters_of(pinned))
-
-    def test_dims(self):
-        """Each dim of an output: name, kind, size, lengths, the variable of the config that holds it."""
-        declared = dict(re.findall(r"(?m)^ *dim (\w+): +(spatial|feature)", self.path.read_text(encoding="utf-8")))
-        variables = load_config(rcnc(self.path, *self.options), "python").typed_dict
-        outputs = self.eager(want_grads=False)["outputs"]
-        theirs = self.network.dims(self.inputs)
-        self.assertTrue(outputs)
-        self.assertLessEqual(set(outputs), set(theirs))
-        for name, output in outputs.items():
-            dims = theirs[name]
-            self.assertEqual([dim["name"] for dim in dims], output["dims"], name)
-            for dim, size in zip(dims, output["values"].shape):
-                if dim["name"] == "batch":
-                    self.assertEqual(dim["kind"], "batch")
-                    continue
-                dynamic = dim["name"] in output["lengths"]
-                self.assertEqual((dim["kind"], dim["size"]), ("dynamic", None) if dynamic else ("static", size))
-                self.assertEqual(dim["entity"], declared[re.match(r"\w+", dim["name"]).group()])
-                if dynamic:
-                    self.assertEqual(dim["lengths"].tolist(), output["lengths"][dim["name"]].tolist())
-                variable = variables[dim["name"].replace(" + ", "_plus_") + "_dim"]
-                self.assertEqual(
-                    (variable.name, variable.dimension, variable.kind.name), (dim["name"], dim["size"], dim["entity"])
-                )
-
-    def test_training_step(self):
-        """RETURNN and the eager run agree on outputs, losses and gradients. These are finite, no gradient is zero."""
-        result, ours = self.network.run(self.inputs), self.eager()
-        self.assertEqual(set(result) - set(ours), set())
-        self.assertEqual(compare(result, ours, ignore=[ALIAS]), [])
-        for train, run in ((False, result), (True, self.network.run(self.inputs, train=True))):
-            with self.subTest(train=train):
-                self.assertTrue(numpy.isfinite(run["objective"]))
-                self.assertTrue(run["losses"])
-                trainable = {item["name"] for item in self.network.params() if item["trainable"]}
-                self.assertEqual(set(run["gradients"]), trainable)
-                for name, gradient in run["gradients"].items():
-                    self.assertTrue(numpy.isfinite(gradient).all(), name)
-                    self.assertTrue(gradient.any(), name)
-
-    def test_eager_run(self):
-        """On random data, in full size and with dropout, all that the eager run says is finite."""
-        for flag in ("--eval", "--train"):
-            result = result_of(json.loads(rcnc("--eager", self.path, "--json", flag)), {})
-            self.assertTrue(result["outputs"])
-            for name, output in result["outputs"].items():
-                self.assertTrue(numpy.isfinite(output["values"][valid_mask(output)]).all(), name)
-            for part in ("losses", "errors"):
-                for name, value in result[part].items():
-                    self.assertTrue(numpy.isfinite([value["sum"], value["mean"]]).all(), name)
-
-    def test_plain_json(self):
-        """RETURNN reads the plain JSON form with no Python at all and computes the same."""
-        if not self.plain:
-            self.skipTest("has no plain JSON form")
-        with Network(rcnc(self.path, "--json=plain", *self.options), "plain") as network:
-            network.set_params(self.params)
-            result = network.run(self.inputs)
-        self.assertEqual(compare(self.network.run(self.inputs), result, dim_names=False), [])
+from eager import Eager
+from referee import Network
 
 
 class Tagger(Sample, unittest.TestCase):
@@ -159,6 +22,7 @@ class Tagger(Sample, unittest.TestCase):
 class Mlp(Sample, unittest.TestCase):
     name = "mlp"
     small = ("num_layers=2", "layer_size=8")
+    learning_rate = 0.03
 
 
 class BlstmHybrid(Sample, unittest.TestCase):
@@ -176,6 +40,28 @@ class LanguageModel(Sample, unittest.TestCase):
     name = "language_model"
     small = ("num_layers=2", "lstm_size=8")
     plain = False  # nn.dot of the output and the embedding
+
+
+class LstmLm(Sample, unittest.TestCase):
+    name = "lstm_lm"
+    small = ("num_layers=2", "lstm_size=8", "embed_size=6", "vocab_size=11")
+    modes = ("score",)
+    learning_rate = 0.05  # half of the recurrent weights are dropped
+    plain = False
+
+    def test_scores(self):
+        """The sum over the words of a sentence is what the error says in the other modes."""
+        scores = self.agreed("--mode", "score")[0]["outputs"]["scores"]
+        total = scores["values"][valid_mask(scores)].sum()
+        self.assertAlmostEqual(-total, self.network.run(self.inputs)["errors"]["sentence"]["sum"], 4)
+
+    def test_noise(self):
+        """With noise RETURNN gives other gradients, in training only, and still learns."""
+        with Network(rcnc(self.path, *self.options, "-D", "weight_noise=0.05", "-D", "weight_drop=0.0")) as network:
+            network.set_params(self.params)
+            self.assertEqual(compare(network.run(self.inputs), self.network.run(self.inputs)), [])
+            noisy = [network.run(self.inputs, train=True)["gradients"]["lm/layers/0/param_W_re"] for _ in range(2)]
+            self.assertTrue((noisy[0] != noisy[1]).all())
 
 
 class TransformerLm(Sample, unittest.TestCase):
@@ -198,6 +84,66 @@ class ExplicitLstm(Sample, unittest.TestCase):
             self.assertEqual(compare(network.run(self.inputs), self.network.run(self.inputs)), [])
 
 
+class SpecAugment(Sample, unittest.TestCase):
+    name = "specaugment"
+    small = ("hidden_size=8", "num_classes=11")
+    plain = False
+
+    def test_spans(self):
+        """What is hidden of ones in the first steps: up to two spans of frames and two of features a sequence."""
+        inputs = {"data": numpy.ones((256, 200, 80), "float32"), "data/length/time": numpy.full(256, 200, "int32")}
+        with tempfile.TemporaryDirectory() as folder:
+            model = pathlib.Path(folder) / "model.rcn"
+            model.write_text(
+                'import "specaugment.rcn" as sample\n'
+                "extern data: float32[batch, sample.time, sample.input]\n"
+                "network {\n    fn main() {\n"
+                "        output x = sample.specaugment(data, spatial_dim=sample.time, feature_dim=sample.input)\n"
+                "    }\n}\n",
+                encoding="utf-8",
+            )
+            with Network(rcnc("-I", SAMPLES, model)) as network:
+                theirs = network.run(inputs, train=True, want_grads=False)
+            ours = Eager([RCNC]).run(model, inputs, {}, train=True, want_grads=False, options=["-I", SAMPLES])
+        for result in (theirs, ours):
+            hidden = result["outputs"]["x"]["values"] == 0
+            for axis, widest, least, most in ((2, 20, 8, 12), (1, 16, 6, 10)):
+                where = hidden.all(axis=axis)
+                beginnings = where[:, 0] + (where[:, 1:] & ~where[:, :-1]).sum(axis=1)
+                self.assertEqual(set(beginnings), {0, 1, 2})
+                self.assertLessEqual(where.sum(axis=1).max(), 2 * widest)
+                self.assertTrue(least < where.sum(axis=1).mean() < most, where.sum(axis=1).mean())
+            rows, columns = hidden.all(axis=2)[:, :, None], hidden.all(axis=1)[:, None]
+            numpy.testing.assert_array_equal(hidden, rows | columns)
+
+
+class MixtureOfExperts(Sample, unittest.TestCase):
+    name = "mixture_of_experts"
+    small = (
+        *("num_blocks=2", "num_experts=4", "model_size=8", "ff_size=10", "adapter_size=6"),
+        *("num_senones=11", "num_phones=5"),
+    )
+    lengths = {"time": [7, 4, 6], "phone_time": [3, 1, 2]}
+    modes = ("all_experts",)
+    plain = False
+
+    def test_stages(self):
+        """What is trained in each stage; RETURNN and the eager run agree in both."""
+        trained = {}
+        for stage in ("adapt", "full"):
+            self.agreed("-D", f"stage={stage}")
+            found = parameters_of(rcnc("params", self.path, *self.options, "-D", f"stage={stage}"))
+            names = [name.removeprefix("encoder/") for name, item in found.items() if item["trainable"]]
+            trained[stage] = {name.split("/")[0] for name in names}
+        self.assertEqual(trained["adapt"], {"adapters", "shared", "heads"})
+        self.assertEqual(trained["full"], trained["adapt"] | {"lstm", "blocks"})
+
+    def test_all_experts(self):
+        """With all of its experts the mixture gives something else."""
+        every, _ = self.agreed("--mode", "all_experts")
+        self.assertNotEqual(compare(outputs_of(self.network.run(self.inputs, want_grads=False)), outputs_of(every)), [])
+
+
 class Adaptive(Sample, unittest.TestCase):
     name = "adaptive"
     plain = False
@@ -211,102 +157,6 @@ class Adaptive(Sample, unittest.TestCase):
                 result = outputs_of(network.run(self.inputs, want_grads=False))
             same = compare(outputs_of(self.network.run(self.inputs, want_grads=False)), result) == []
             self.assertEqual(same, pooled)
-
-
-class Searching(Sample):
-    """A sample whose search is by nn.choice."""
-
-    searches = True
-    plain = False
-
-    def searched(self, beam_size):
-        """The outputs of the search mode, which needs no targets; RETURNN and the eager run agree."""
-        text = rcnc(self.path, "--mode", "search", *self.options, "-D", f"beam_size={beam_size}")
-        for word in ('"class": "dropout"', "train_flag"):
-            self.assertNotIn(word, text)
-        with Network(text) as network:
-            network.set_params(self.params)
-            inputs = available_for_inference(text, self.inputs)
-            result = network.run(inputs, search=True, want_grads=False)
-        options = ["--mode", "search", *self.options, "-D", f"beam_size={beam_size}"]
-        ours = Eager([RCNC]).run(self.path, inputs, self.params, want_grads=False, options=options)
-        self.assertEqual(compare(result, ours, ignore=[ALIAS], dim_names=False), [])
-        return result["outputs"]
-
-    def scored(self, labels, lengths):
-        """The scores of labels as the network gives them that was told these labels: [batch, time, classes]."""
-        inputs = {**self.inputs, "classes": labels, self.length_key: lengths}
-        logits = self.network.run(inputs, want_grads=False)["outputs"]["logits"]["values"]
-        return logits - numpy.log(numpy.exp(logits).sum(axis=-1, keepdims=True))
-
-    def test_search(self):
-        """One hypothesis is the greedy one; more of them find no worse (not always: for these parameters)."""
-        totals = []
-        for beam_size in (1, 8):
-            output = self.searched(beam_size)[self.best]
-            labels, lengths = output["values"], next(iter(output["lengths"].values()))
-            wanted, ends = self.wanted(labels, lengths)
-            scores = self.scored(labels, lengths)
-            total = []
-            for i, end in enumerate(ends):
-                told = wanted[i, :end]
-                if beam_size == 1:
-                    self.assertEqual(scores[i, :end].argmax(axis=-1).tolist(), told.tolist())
-                total.append(scores[i, numpy.arange(end), told].sum())
-            totals.append(total)
-        self.assertTrue(numpy.less_equal(totals[0], numpy.add(totals[1], 1e-5)).all(), totals)
-
-
-class AttentionCopy(Searching, unittest.TestCase):
-    name = "attention_copy"
-    best = "best"
-    length_key = "classes/length/target_time"
-
-    def wanted(self, labels, lengths):
-        """Behind each sequence comes the end, unless it has reached the greatest length."""
-        greatest = 2 * numpy.asarray(self.inputs["data/length/time"]) + 2
-        wanted = numpy.full((len(labels), labels.shape[1] + 1), 10, dtype="int32")
-        for i, length in enumerate(lengths):
-            wanted[i, :length] = labels[i, :length]
-        return wanted, numpy.where(lengths < greatest, lengths + 1, lengths)
-
-
-class Transducer(Searching, unittest.TestCase):
-    name = "transducer"
-    small = ("enc_size=8",)
-    best = "alignment"
-    length_key = "classes/length/time"
-
-    def wanted(self, labels, lengths):
-        self.assertEqual(lengths.tolist(), self.inputs["data/length/time"].tolist())
-        return labels, lengths
-
-    def test_output_without_blanks(self):
-        outputs = self.searched(4)
-        said, alignment = outputs["said"], outputs["alignment"]
-        lengths, found = self.inputs["data/length/time"], next(iter(said["lengths"].values()))
-        for i, length in enumerate(lengths):
-            labels = [label for label in alignment["values"][i, :length].tolist() if label != 30]
-            self.assertEqual(said["values"][i, : found[i]].tolist(), labels)
-
-
-class All(unittest.TestCase):
-    def test_every_sample_is_tested(self):
-        samples = Sample.__subclasses__() + Searching.__subclasses__()
-        tested = {sample.name for sample in samples if sample.name}
-        self.assertEqual(tested, {path.stem for path in SAMPLES.glob("*.rcn")})
-
-
-def outputs_of(result):
-    """The outputs that a mode without losses has as well."""
-    losses = {**result["losses"], **result["errors"]}
-    return {"outputs": {name: output for name, output in result["outputs"].items() if name not in losses}}
-
-
-def available_for_inference(text, inputs):
-    """Those of the inputs that the config says are there without targets."""
-    externs = load_config(text, "python").typed_dict["extern_data"]
-    return {key: value for key, value in inputs.items() if externs[key.split("/")[0]]["available_for_inference"]}
 
 
 if __name__ == "__main__":

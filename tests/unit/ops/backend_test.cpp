@@ -108,15 +108,17 @@ TEST_CASE("linear: one layer for a parameter, a product for anything else") {
         "dot {from: [data, mul], reduce: input, use_mask: True}");
 }
 
-TEST_CASE("dropout reads a copy of its own") {
+TEST_CASE("the second dropout of a layer reads a copy of its own") {
   Layers f;
   f.context.train = None{};
   CHECK(f.of(f.tensor("dropout", {f.x, 0.5}, {{"axis", f.input}})) ==
-        Lines{"copy {from: data}", "dropout {from: dropout_input, dropout: 0.5, dropout_axis: input, dropout_on_forward: False}"});
+        Lines{"dropout {from: data, dropout: 0.5, dropout_axis: input, dropout_on_forward: False}"});
+  CHECK(f.of(f.tensor("dropout", {f.x, 0.25}, {{"axis", f.input}})).back() ==
+        "dropout {from: dropout_input, dropout: 0.25, dropout_axis: input, dropout_on_forward: False}");
   Layers g;
   g.context.train = true;
   CHECK(g.of(g.tensor("dropout", {g.x, 0.5}, {{"axis", list_of({g.batch, g.time, g.input})}})).back() ==
-        "dropout {from: dropout_input, dropout: 0.5, dropout_noise_shape: {*: None}, dropout_on_forward: True}");
+        "dropout {from: data, dropout: 0.5, dropout_noise_shape: {*: None}, dropout_on_forward: True}");
 }
 
 TEST_CASE("padding that may be nan is masked before a function that is not finite everywhere, and before a product") {

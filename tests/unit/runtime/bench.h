@@ -72,6 +72,8 @@ class Bench {
     node.inputs = std::move(inputs);
     node.attrs = std::move(attrs);
     node.outputs = std::move(outputs);
+    if (const Value* made = node.find("out_dim"); made && !run.lengths.has(made->dim()))
+      node.new_dims.push_back({made->dim(), nullptr, {}});
     Kernel kernel = find_kernel(name);
     bool known = kernel != nullptr;
     REQUIRE(known);

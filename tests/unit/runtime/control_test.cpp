@@ -311,7 +311,7 @@ TEST_CASE("masked: what takes no part neither changes, fails nor gets gradients"
 
   // All false: the body does not run. All true: no mask at all.
   spec.mask = c.bools({0, 0, 0});
-  CHECK(c.backend.masked(spec, []() -> std::vector<Tensor> { throw std::logic_error("ran"); })[0] == before);
+  check_close(c.values(c.backend.masked(spec, []() -> std::vector<Tensor> { throw std::logic_error("ran"); })[0]), {7, 8, 9});
   spec.mask = c.make({}, {1}, DType::bool_);
   CHECK_THROWS_AS(c.backend.masked(spec, body), EvalError);
   CHECK(c.error() == "index 99 at batch=1 is out of range: `classes` has size 2");
