@@ -33,13 +33,13 @@ endif()
 # Indexes of TensorFlow's checkpoints are tables of LevelDB.
 set(RCNC_FILE_LIBRARIES)
 find_package(PkgConfig QUIET)
-foreach(module libzip)
+foreach(module libzip sndfile hdf5)
   if(PkgConfig_FOUND)
     pkg_check_modules(rcnc_${module} QUIET ${module})
   endif()
   if(NOT rcnc_${module}_FOUND)
-    message(WARNING "rcnc-eager is not built: ${module} was not found (install libzip-dev). RCNC_EAGER=OFF silences "
-                    "this.")
+    message(WARNING "rcnc-eager is not built: ${module} was not found (install libzip-dev, libsndfile1-dev and "
+                    "libhdf5-dev). RCNC_EAGER=OFF silences this.")
     return()
   endif()
   list(APPEND RCNC_FILE_LIBRARIES ${rcnc_${module}_LINK_LIBRARIES})

@@ -40,7 +40,8 @@ struct EagerRun::State {
         out(out_stream),
         trace(options.json ? err_stream : out_stream, s),
         run(dims.batch()),
-        inputs({options.data, options.batch, options.time, options.seed}, dims.batch(), known, run.lengths, d),
+        inputs({options.data, options.batch, options.time, options.seed, options.sample_rate, options.quiet},
+               dims.batch(), known, run.lengths, d),
         params(options.seed, options.grad, options.quiet),
         backend(run, inputs, params, d, options.grad) {
     run.train = options.train;

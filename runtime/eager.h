@@ -22,6 +22,7 @@ struct EagerOptions {
   std::optional<std::int64_t> batch;        // --batch
   std::vector<std::string> time;            // --time DIM=7,5,2
   std::uint64_t seed = 42;                  // --seed
+  std::optional<std::int64_t> sample_rate;  // --sample-rate
   std::string params;                       // --params FILE; empty: first values
   std::string rename_map;                   // --rename-map FILE
   bool params_partial = false;              // --params-partial

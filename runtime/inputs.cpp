@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
-#include <set>
 
 #include "compiler/base/suggest.h"
+#include "runtime/array_file.h"
 #include "runtime/kernel.h"
-#include "runtime/npz.h"
 
 namespace rcn {
 
@@ -35,12 +33,6 @@ std::string numbers(const at::Tensor& lengths) {
   return "(" + text + ")";
 }
 
-bool is_literal(const std::string& text) {
-  return text.starts_with('[') || text == "true" || text == "false" ||
-         (!text.empty() && (text[0] == '-' || (text[0] >= '0' && text[0] <= '9')) &&
-          text.find_first_not_of("0123456789.eE+-") == std::string::npos);
-}
-
 // The nearest of the names that there are, or all of them.
 void help_with_names(DiagnosticSink::Builder& report, const std::string& name, std::vector<std::string> names,
                      const std::string& kind) {
@@ -66,43 +58,48 @@ std::vector<Dim> dynamic_dims(const ExternInput& input, Dim batch) {
 
 Inputs::Inputs(InputOptions options, Dim batch, const DimLengths& known, Lengths& lengths, DiagnosticSink& sink)
     : options_(std::move(options)), batch_(batch), known_(known), lengths_(lengths), sink_(sink) {
-  for (const std::string& option : options_.data) {
-    std::size_t at = option.find('=');
-    std::string name = option.substr(0, at);
-    if (at == std::string::npos || name.empty()) {
-      sink_.report(Diag::eager_data_option, Span{},
-                   {option, "it should be `NAME=FILE`, `NAME=FILE:KEY` or `NAME=[...]`"});
-      options_good_ = false;
-    } else if (!texts_.emplace(name, option.substr(at + 1)).second) {
-      sink_.report(Diag::eager_data_option, Span{}, {option, "`" + name + "` is given twice"});
-      options_good_ = false;
-    }
-  }
-  for (const std::string& option : options_.time) {
-    std::size_t at = option.rfind('=');
-    std::vector<std::int64_t> values;
-    bool good = at != std::string::npos && at > 0;
-    for (std::size_t begin = at + 1; good;) {
-      std::size_t end = std::min(option.find(',', begin), option.size());
-      std::optional<std::int64_t> value = integer(std::string_view(option).substr(begin, end - begin));
-      good = value && *value >= 0;
-      if (good) values.push_back(*value);
-      if (end == option.size()) break;
-      begin = end + 1;
-    }
-    if (good && !times_.emplace(option.substr(0, at), values).second) good = false;
-    if (!good) {
-      sink_.report(Diag::eager_time_option, Span{},
-                   {option, "it should be `DIM=LENGTH,LENGTH,...`, once for each dim"});
-      options_good_ = false;
-    }
-  }
+  for (const std::string& option : options_.data) parse_data(option);
+  for (const std::string& option : options_.time) parse_time(option);
   if (options_.batch && (*options_.batch < 1 || *options_.batch > kMostSequences)) {
     std::string why = *options_.batch < 1 ? "there must be a sequence"
                                           : "at most " + std::to_string(kMostSequences) + " sequences are made";
     sink_.report(Diag::eager_batch_option, Span{}, {std::to_string(*options_.batch), why});
     options_good_ = false;
   }
+}
+
+void Inputs::parse_data(const std::string& option) {
+  std::size_t at = option.find('=');
+  std::string name = option.substr(0, at);
+  bool named = at != std::string::npos && !name.empty() && name.find_first_of("/:. ") == std::string::npos;
+  std::string why;
+  if (named) {
+    if (!texts_.emplace(name, option.substr(at + 1)).second) why = "`" + name + "` is given twice";
+  } else if (std::optional<HdfSource> source = hdf_source(option); source && !source->key) {
+    datasets_.push_back(*source);
+  } else {
+    why = "it should be `NAME=FILE`, `NAME=FILE:KEY`, `NAME=[...]` or `FILE.hdf`";
+  }
+  if (why.empty()) return;
+  sink_.report(Diag::eager_data_option, Span{}, {option, why});
+  options_good_ = false;
+}
+
+void Inputs::parse_time(const std::string& option) {
+  std::size_t at = option.rfind('=');
+  std::vector<std::int64_t> values;
+  bool good = at != std::string::npos && at > 0;
+  for (std::size_t begin = at + 1; good;) {
+    std::size_t end = std::min(option.find(',', begin), option.size());
+    std::optional<std::int64_t> value = integer(std::string_view(option).substr(begin, end - begin));
+    good = value && *value >= 0;
+    if (good) values.push_back(*value);
+    if (end == option.size()) break;
+    begin = end + 1;
+  }
+  if (good && times_.emplace(option.substr(0, at), values).second) return;
+  sink_.report(Diag::eager_time_option, Span{}, {option, "it should be `DIM=LENGTH,LENGTH,...`, once for each dim"});
+  options_good_ = false;
 }
 
 void Inputs::fail(const ExternInput& input, std::string why) {
@@ -143,13 +140,8 @@ bool Inputs::declare(const std::vector<ExternInput>& externs) {
       sink_.report(Diag::eager_torch, Span{}, {"input", torch_reason(error)});
     }
   };
-  for (const ExternInput& e : externs) {
-    auto it = texts_.find(e.name);
-    if (it == texts_.end()) continue;
-    guarded([&] {
-      if (auto given = read(e, it->second)) given_.emplace(e.name, std::move(*given));
-    });
-  }
+  for (const HdfSource& source : datasets_) guarded([&] { open_dataset(source, externs); });
+  for (const ExternInput& e : externs) guarded([&] { read(e); });
   if (sink_.error_count() == errors_before) guarded([&] { set_batch(externs); });
   if (sink_.error_count() == errors_before) guarded([&] { set_lengths(externs); });
   if (sink_.error_count() == errors_before)
@@ -166,54 +158,67 @@ Tensor Inputs::get(const ExternInput& input) {
   return it->second;
 }
 
-std::optional<GivenArray> Inputs::read(const ExternInput& input, const std::string& text) {
-  GivenArray given;
-  const std::vector<Dim>& dims = input.type.dims;
-  std::vector<Dim> dynamic = dynamic_dims(input, batch_);
-  std::unordered_map<Dim, std::vector<Dim>> over;
-  for (Dim d : dynamic) over[d] = length_dims(input, d);
+DataRequest Inputs::request(const ExternInput& input) const {
+  DataRequest request{input,
+                      batch_,
+                      dynamic_dims(input, batch_),
+                      {},
+                      options_.batch.value_or(kBatch),
+                      options_.seed,
+                      options_.sample_rate};
+  for (Dim d : request.dynamic) request.length_dims[d] = length_dims(input, d);
+  return request;
+}
+
+void Inputs::open_dataset(const HdfSource& source, const std::vector<ExternInput>& externs) {
+  std::shared_ptr<const HdfDataset> dataset;
   try {
-    if (is_literal(text)) {
-      given = parse_literal(text, dims, over);
-    } else {
-      std::string path = text, key = input.name;
-      std::error_code ignored;
-      if (std::size_t at = text.rfind(':');
-          at != std::string::npos && at > 0 && !std::filesystem::exists(text, ignored)) {
-        path = text.substr(0, at);
-        key = text.substr(at + 1);
-      }
-      check_readable(path);
-      if (read_part(path, 0, 6) == "\x93NUMPY") {
-        given.value = read_npy(path);
-      } else {
-        std::unique_ptr<ArrayFile> opened = open_arrays(path);
-        const ArrayFile& file = *opened;
-        if (!file.has(key)) {
-          std::vector<std::string> near = nearest_names(key, file.names());
-          throw ArrayFileError("`" + path + "`: there is no array `" + key + "`" +
-                               (near.empty() ? "" : "; did you mean " + quoted_list(near) + "?"));
-        }
-        given.value = file.read(key);
-        std::string prefix = key + "/length/";
-        for (const std::string& name : file.names()) {
-          if (!name.starts_with(prefix)) continue;
-          auto d = std::find_if(dynamic.begin(), dynamic.end(),
-                                [&](Dim x) { return to_string(x) == name.substr(prefix.size()); });
-          if (d == dynamic.end())
-            throw ArrayFileError("`" + path + "`: `" + name + "` fits no dynamic dim of [" + dims_text(dims) + "]");
-          at::Tensor lengths = file.read(name);
-          if (at::isFloatingType(lengths.scalar_type()) || lengths.scalar_type() == at::kBool)
-            throw ArrayFileError("`" + path + "`: `" + name + "` has no ints");
-          if (lengths.dim() != static_cast<std::int64_t>(over[*d].size()))
-            throw ArrayFileError("`" + path + "`: `" + name + "` should have the dims [" + dims_text(over[*d]) + "]");
-          given.lengths[*d] = {lengths.to(at::kLong), over[*d]};
-        }
-      }
-    }
+    dataset = std::make_shared<const HdfDataset>(source.path);
+  } catch (const ArrayFileError& error) {
+    sink_.report(Diag::eager_file, Span{}, {error.what()});
+    throw EvalError{};
+  }
+  std::vector<std::string> unused = dataset->keys(), keys;
+  for (const ExternInput& e : externs) {
+    keys.push_back(e.key);
+    if (!dataset->has(e.key)) continue;
+    std::erase(unused, e.key);
+    if (texts_.contains(e.name)) continue;  // what names an extern comes first
+    HdfSource part = source;
+    part.key = e.key;
+    if (auto [it, added] = from_datasets_.emplace(e.name, FromDataset{dataset, part}); !added)
+      fail(e, "both `" + it->second.source.path + "` and `" + source.path + "` have `" + e.key + "`");
+  }
+  bool taken = unused.size() < dataset->keys().size();
+  if (dataset->has("data")) std::erase(unused, "sizes");  // of several axes of the inputs, which are read with them
+  if (!taken) {
+    sink_.report(Diag::eager_file, Span{}, {"`" + source.path + "` has nothing for the model"})
+        .help(Diag::help_text, {"it has " + quoted_list(dataset->keys(), "and") + ", the keys of the inputs are " +
+                                quoted_list(keys, "and")});
+  } else if (!unused.empty() && !options_.quiet) {
+    sink_.report(Diag::note_more, Span{},
+                 {"no input takes " + quoted_list(unused, "and") + " of `" + source.path + "`"});
+  }
+}
+
+void Inputs::read(const ExternInput& input) {
+  auto text = texts_.find(input.name);
+  auto part = from_datasets_.find(input.name);
+  if (text == texts_.end() && part == from_datasets_.end()) return;
+  GivenArray given;
+  try {
+    given = text != texts_.end() ? read_data(request(input), text->second)
+                                 : read_dataset(request(input), *part->second.dataset, part->second.source);
   } catch (const ArrayFileError& error) {
     fail(input, error.what());
   }
+  check(input, given);
+  given_.emplace(input.name, std::move(given));
+}
+
+// That rank, static sizes and dtype are as declared; lengths and indices are compared later, with those of others.
+void Inputs::check(const ExternInput& input, const GivenArray& given) {
+  const std::vector<Dim>& dims = input.type.dims;
   const at::Tensor& value = given.value;
   if (value.dim() != static_cast<std::int64_t>(dims.size()))
     fail(input, "the data has " + std::to_string(value.dim()) + " dims, declared are [" + dims_text(dims) + "]");
@@ -234,7 +239,6 @@ std::optional<GivenArray> Inputs::read(const ExternInput& input, const std::stri
                                      : "of dtype " + std::string(c10::toString(value.scalar_type()));
     fail(input, "the data is " + kind + ", declared is " + std::string(to_string(dtype)));
   }
-  return given;
 }
 
 void Inputs::set_batch(const std::vector<ExternInput>& externs) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -11,23 +12,20 @@
 #include "compiler/diag/diagnostic.h"
 #include "compiler/eval/backend.h"
 #include "compiler/eval/op.h"
+#include "runtime/given.h"
+#include "runtime/hdf.h"
 #include "runtime/lengths.h"
 #include "runtime/random.h"
 
 namespace rcn {
 
 struct InputOptions {
-  std::vector<std::string> data;      // `NAME=FILE[:KEY]` (.npz, .npy) or `NAME=[[1, 2], [3]]`
+  std::vector<std::string> data;      // `NAME=FILE[:KEY]`, `NAME=[[1, 2], [3]]`, `NAME=example:audio` or `FILE.hdf`
   std::optional<std::int64_t> batch;  // size of random data; 3
   std::vector<std::string> time;      // `DIM=7,5,2`: lengths of random data
   std::uint64_t seed = 0;
-};
-
-// Values for one extern as the user gave them, before they were compared with others.
-struct GivenArray {
-  at::Tensor value;                        // padded, axes in the declared order
-  std::unordered_map<Dim, Named> lengths;  // where they were said; otherwise every sequence is full
-  bool literal = false;                    // numbers in a literal take the extern's dtype
+  std::optional<std::int64_t> sample_rate = {};  // that audio has to have
+  bool quiet = false;                            // nothing is said but errors
 };
 
 class Inputs {
@@ -41,10 +39,15 @@ class Inputs {
   Tensor get(const ExternInput& input);
 
  private:
-  struct Given;
   [[noreturn]] void fail(const ExternInput& input, std::string why);
   std::vector<Dim> length_dims(const ExternInput& input, Dim dim) const;
-  std::optional<GivenArray> read(const ExternInput& input, const std::string& text);
+  void parse_data(const std::string& option);
+  void parse_time(const std::string& option);
+  // Which externs a dataset gives.
+  void open_dataset(const HdfSource& source, const std::vector<ExternInput>& externs);
+  DataRequest request(const ExternInput& input) const;
+  void read(const ExternInput& input);
+  void check(const ExternInput& input, const GivenArray& given);
   void set_batch(const std::vector<ExternInput>& externs);
   void set_lengths(const std::vector<ExternInput>& externs);
   void take_length(const ExternInput& input, Dim dim);
@@ -59,7 +62,13 @@ class Inputs {
   const DimLengths& known_;
   Lengths& lengths_;
   DiagnosticSink& sink_;
-  std::map<std::string, std::string> texts_;                // --data by name
+  std::map<std::string, std::string> texts_;  // --data by name
+  std::vector<HdfSource> datasets_;           // --data without a name
+  struct FromDataset {
+    std::shared_ptr<const HdfDataset> dataset;
+    HdfSource source;
+  };
+  std::map<std::string, FromDataset> from_datasets_;        // by the extern's name
   std::map<std::string, std::vector<std::int64_t>> times_;  // --time by dim name
   bool options_good_ = true;
   std::map<std::string, GivenArray> given_;
@@ -67,10 +76,5 @@ class Inputs {
   std::map<std::string, Tensor> tensors_;
   std::map<std::string, bool> failed_;
 };
-
-// Nested lists of numbers or bools as an array of `dims`, ragged along dynamic dims; lengths are taken from the lists.
-// Throws ArrayFileError.
-GivenArray parse_literal(const std::string& text, const std::vector<Dim>& dims,
-                         const std::unordered_map<Dim, std::vector<Dim>>& length_dims);
 
 }  // namespace rcn

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/array_file.h"
-#include "runtime/inputs.h"
+#include "runtime/given.h"
 
 namespace rcn {
 

@@ -16,6 +16,7 @@ EagerOptions eager_options(const Options& options) {
   o.batch = flags.batch;
   o.time = flags.time;
   o.seed = flags.seed;
+  o.sample_rate = flags.sample_rate;
   o.params = flags.params_file;
   o.rename_map = flags.rename_map_file;
   o.params_partial = flags.params_partial;

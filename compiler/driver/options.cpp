@@ -177,10 +177,11 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   const std::string run = "Eager";
   EagerFlags& e = o.eager;
   app.add_flag("--eager", eager, "run the model on tensors")->group(run);
-  app.add_option("--data", e.data, "an input: name=FILE[:key] (.npz, .npy) or name=[[1,2],[3]]")->take_all()->allow_extra_args(false)->group(run);
+  app.add_option("--data", e.data, "an input: name=FILE[:key] (.npz, .npy, .safetensors, .wav, .flac, RETURNN's HDF), name=[[1,2],[3]] or name=example:audio; several: FILE.hdf")->take_all()->allow_extra_args(false)->group(run);
   app.add_option("--batch", e.batch, "sequences in the random batch")->group(run);
   app.add_option("--time", e.time, "lengths of the random batch: dim=7,5,2")->take_all()->allow_extra_args(false)->group(run);
   app.add_option("--seed", e.seed, "seed of random data, parameters and masks (default 42)")->group(run);
+  app.add_option("--sample-rate", e.sample_rate, "the sample rate that audio has to have")->check(CLI::PositiveNumber)->group(run);
   app.add_option("--params", e.params_file, "parameters by name: .npz, .safetensors, or a checkpoint of RETURNN (its name without .index)")->group(run);
   app.add_option("--rename-map", e.rename_map_file, "names in the file of --params and what they are here: JSON, or lines `old new`; one * in both stands for the same")->type_name("FILE")->group(run);
   app.add_flag("--params-partial", e.params_partial, "parameters that the file of --params lacks keep their first values")->group(run);

@@ -23,6 +23,7 @@ struct EagerFlags {
   std::optional<std::int64_t> batch;
   std::vector<std::string> time;        // dim=7,5,2
   std::uint64_t seed = 42;
+  std::optional<std::int64_t> sample_rate;
   std::string params_file;
   std::string rename_map_file;
   bool params_partial = false;

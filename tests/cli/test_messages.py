@@ -39,6 +39,7 @@ class Help(CliTest):
             (["--eager", "--rename-map", "names"], "--rename-map needs --params"),
             (["--eager", "--params-partial"], "--params-partial needs --params"),
             (["--eager", "--save-params", "x.pt"], "--save-params writes FILE.npz or FILE.safetensors, not `x.pt`"),
+            (["--eager", "--sample-rate", "0"], "--sample-rate"),
         ):
             with self.subTest(args=args):
                 self.assertIn(text, self.error_of(USAGE, *args, "model.rcn"))

@@ -246,7 +246,7 @@ TEST_CASE("literals: errors") {
   CHECK(error({"frames=[[0, 1]]", "data=[[[1, 2]]]"}) == "input `frames`: `time` has lengths (2), in `data` (1)");
   CHECK(error({"frames=[[0, 1], [1]]", "data=[[[1, 2]]]"}) == "input `frames`: it has 2 sequences, `data` has 1");
   CHECK(error({"frame=[[0, 1], [1]]"}) == "there is no input `frame`");
-  CHECK(error({"frames"}) == "`--data frames`: it should be `NAME=FILE`, `NAME=FILE:KEY` or `NAME=[...]`");
+  CHECK(error({"frames"}) == "`--data frames`: it should be `NAME=FILE`, `NAME=FILE:KEY`, `NAME=[...]` or `FILE.hdf`");
   CHECK(error({"targets=[[5000000000]]"}) ==
         "input `targets`: the value 5000000000 at batch=0, labels=0 does not fit into int32");
   CHECK(error({"frames=missing.npz"}) == "input `frames`: `missing.npz`: No such file or directory");
