@@ -158,6 +158,7 @@ class GraphBackend final : public Backend {
   std::deque<Mask> masks_;
   std::unordered_set<Dim> searched_;  // dims made by a search: once something is decided, they have its lengths
   std::map<std::pair<const Layer*, std::string>, TensorType> sub_types_;  // of further outputs
+  std::unordered_map<const Layer*, TensorType> frames_types_;  // of what a loop hands out, with its axis
   std::unordered_map<const Layer*, std::uint64_t> varying_;  // the open dicts of loops from step to step of which a layer differs, as bits
   std::unordered_map<const Layer*, std::string> assigned_;  // `variable_assign` layers, with the parameter
   std::unordered_map<std::string, const Layer*> variables_;
