@@ -37,6 +37,8 @@ std::uint64_t GraphBackend::variation(const LayerRef& ref) const {
 const TensorType& GraphBackend::type_of(const LayerRef& ref) const {
   if (!ref.sub.empty())
     if (auto it = sub_types_.find({ref.layer, ref.sub}); it != sub_types_.end()) return it->second;
+  bool inside = std::any_of(open_.begin(), open_.end(), [&](const Open& open) { return open.region == ref.layer->region; });
+  if (auto it = frames_types_.find(ref.layer); !inside && it != frames_types_.end()) return it->second;
   return ref.layer->type;
 }
 
@@ -163,6 +165,8 @@ LayerRef GraphBackend::expanded(const GraphTensor& tensor, const std::vector<Dim
   for (Dim d : tensor.missing)
     if (contains(wanted, d)) added.push_back(d);
   if (added.empty()) return tensor.layer;
+  // Features last, where RETURNN puts them: else a layer that it moves out of a loop has another order of its dims there.
+  std::stable_partition(added.begin(), added.end(), [](Dim d) { return d->kind != DimKind::feature; });
   DType dtype = tensor.type.dtype;
   LayerRef dims = neutral(added, dtype, base, span);
   TensorType type = tensor.layer_type;

@@ -163,6 +163,7 @@ class GraphBackend final : public Backend {
   std::unordered_set<Dim> searched_;  // dims made by a search: once something is decided, they have its lengths
   std::set<std::pair<const Layer*, std::string>> dropped_;  // what dropouts read
   std::map<std::pair<const Layer*, std::string>, TensorType> sub_types_;  // of further outputs
+  std::unordered_map<const Layer*, TensorType> frames_types_;  // of what a loop hands out, with its axis
   std::unordered_map<const Layer*, std::uint64_t> varying_;  // the open dicts of loops from step to step of which a layer differs, as bits
   std::unordered_set<const Layer*> permuted_;  // layers whose batch axis may not be the first in RETURNN
   std::unordered_map<const Layer*, std::string> assigned_;  // `variable_assign` layers, with the parameter

@@ -498,6 +498,13 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
   for (std::size_t i = first_layer; i < graph_.layers.size(); ++i) varies |= variation({&graph_.layers[i], {}});
   if (varies) varying_[&rec] |= varies;
   carries({output, {}}, type);
+  for (const std::vector<LayerRef>* results : {&last, &stacked})
+    for (const LayerRef& ref : *results) {
+      if (!ref.layer) continue;
+      TensorType frames = ref.layer->type;
+      frames.dims.insert(frames.dims.begin(), spec.axis);
+      frames_types_.emplace(ref.layer, std::move(frames));
+    }
   auto outwards = [&](LayerRef ref, TensorType t, const std::string& base) {  // the axis under its own name again
     if (!inner || !t.has(spec.axis)) return ref;
     TensorType seen = t;
