@@ -249,7 +249,7 @@ TEST_CASE("loop: loops in loops, and a dim of the inner one") {
   c.backend.observer = [&](const Produced& p) { names.push_back(p.name); };
   LoopResult r = c.backend.loop(outer, [&](const LoopStep& s) {
     Tensor n = c.op("add", {s.state[0], std::int64_t{1}}, type({c.batch}, DType::int32));
-    c.backend.enter_scope("count", true);
+    c.backend.enter_scope("count", true, {});
     LoopSpec spec = over(c, inner, false, c.doubles({0, 0}));
     spec.name = "inner";
     spec.max = n;
@@ -366,7 +366,7 @@ TEST_CASE("outside of a loop there are no masks and no steps") {
   Dim time = c.spatial("time", {1, 2});
   std::vector<std::string> names;
   c.backend.observer = [&](const Produced& p) { names.push_back(p.name); };
-  c.backend.enter_scope("model", true);
+  c.backend.enter_scope("model", true, {});
   LoopSpec spec = over(c, time, true, c.doubles({0, 0}));
   c.backend.loop(spec, [&](const LoopStep& s) {
     c.backend.outside([&] {
