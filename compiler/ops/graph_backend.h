@@ -73,6 +73,8 @@ class GraphBackend final : public Backend {
   struct Mask {
     LayerRef mask;
     TensorType type;
+    LayerRef given;  // without the padded frames, which a state that all sequences share does not know
+    TensorType given_type;
     std::map<std::tuple<const Region*, const Layer*, std::string>, LayerRef> guarded;
   };
 
@@ -122,7 +124,8 @@ class GraphBackend final : public Backend {
   void stay_inside(OptionDict& options, std::uint64_t loops, Span span);
   const Layer* anchor(std::size_t open, Span span);
   LayerRef depending(const LayerRef& ref, const Layer* on, std::size_t open, const TensorType& type, const std::string& base, Span span);
-  LayerRef guarded(const GraphTensor& tensor, Span span);
+  GraphTensor guarded(const GraphTensor& tensor, Span span);
+  GraphTensor along_mask(const GraphTensor& tensor, Span span);
   LayerRef search_live(Span span);
   std::optional<Mask> live(std::size_t open, Span span);
   LayerRef guarded_value(LayerRef ref, const TensorType& type, const Operand& value, const std::string& base, Span span);
