@@ -212,13 +212,9 @@ std::vector<Tensor> GraphBackend::apply(const OpNode& given) {
   if (!masks_.empty())
     for (Operand& input : node.inputs)
       if (const Tensor* t = as_tensor(input)) {
-        const GraphTensor& tensor = graph_tensor(*t);
-        if (LayerRef ref = guarded(tensor, given.span); ref.layer != tensor.layer.layer || ref.sub != tensor.layer.sub) {
-          auto copy = std::make_shared<GraphTensor>(tensor.type, ref, tensor.missing);
-          copy->wild_padding = tensor.wild_padding;
-          copy->masks = masks_.size();
-          input = Tensor(std::move(copy));
-        }
+        GraphTensor seen = guarded(graph_tensor(*t), given.span);
+        if (seen.layer.layer != graph_tensor(*t).layer.layer || seen.layer.sub != graph_tensor(*t).layer.sub)
+          input = Tensor(std::make_shared<GraphTensor>(std::move(seen)));
       }
   std::vector<NewDim> renames;
   for (const NewDim& d : given.new_dims) {

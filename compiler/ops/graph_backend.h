@@ -74,6 +74,8 @@ class GraphBackend final : public Backend {
   struct Mask {
     LayerRef mask;
     TensorType type;
+    LayerRef given;  // without the padded frames, which a state that all sequences share does not know
+    TensorType given_type;
     std::map<std::tuple<const Region*, const Layer*, std::string>, LayerRef> guarded;
   };
 
@@ -125,7 +127,8 @@ class GraphBackend final : public Backend {
   LayerRef batch_major(const LayerRef& ref, TensorType type, const std::string& base, Span span);
   void stay_inside(OptionDict& options, std::uint64_t loops, Span span);
   const Layer* anchor(std::size_t open, Span span);
-  LayerRef guarded(const GraphTensor& tensor, Span span);
+  GraphTensor guarded(const GraphTensor& tensor, Span span);
+  GraphTensor along_mask(const GraphTensor& tensor, Span span);
   LayerRef search_live(Span span);
   LayerRef step() const;
   std::optional<Mask> live(std::size_t open, Span span);

@@ -156,12 +156,12 @@ const Layer* GraphBackend::anchor(std::size_t open, Span span) {
 }
 
 Tensor GraphBackend::frame(const Tensor& x, Dim axis, const Tensor&, Span span) {
-  const GraphTensor& tensor = graph_tensor(x);
+  GraphTensor tensor = guarded(graph_tensor(x), span);
   TensorType type = tensor.type;
   type.dims = without(type.dims, {axis});
   std::size_t loop = open_.size() - 1;
   while (loop > 0 && !(open_[loop].loop && open_[loop].over == axis)) --loop;
-  LayerRef ref = guarded(tensor, span);
+  LayerRef ref = tensor.layer;
   if (contains(tensor.missing, axis)) {
     auto same = std::make_shared<GraphTensor>(type, ref, without(tensor.missing, {axis}));
     same->wild_padding = tensor.wild_padding;
@@ -554,8 +554,7 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
 
 std::vector<Tensor> GraphBackend::cond(const CondSpec& spec, const CondBranch& then, const CondBranch& otherwise) {
   Unwind unwind(*this);
-  const GraphTensor& flag = graph_tensor(spec.condition);
-  LayerRef condition = guarded(flag, spec.span);
+  LayerRef condition = guarded(graph_tensor(spec.condition), spec.span).layer;
   std::uint64_t stays = variation(condition);
   const std::size_t first_layer = graph_.layers.size();
   const CondBranch* bodies[2] = {&then, &otherwise};
@@ -638,6 +637,7 @@ std::vector<Tensor> GraphBackend::cond(const CondSpec& spec, const CondBranch& t
     return OptionDict{{"class", "subnetwork"}, {"from", OptionList{}}, {"subnetwork", RegionRef{regions[side]}}};
   };
   TensorType type = spec.results.empty() ? counts : spec.results[0];
+  for (std::size_t i = 0; i < spec.results.size(); ++i) stays |= variation(results[0][i]) ^ variation(results[1][i]);
   OptionDict options{{"from", first}, {"condition", condition}, {"name_scope", ""}};
   stay_inside(options, stays, spec.span);
   options.emplace_back("true_layer", branch(0));
@@ -675,7 +675,7 @@ std::optional<GraphBackend::Mask> GraphBackend::live(std::size_t open, Span span
     LayerRef lengths = length(loop.axis, span);
     loop.live = {&add_in(open, "compare", {{"from", OptionList{LayerRef{loop.index, {}}, lengths}}, {"kind", "less"}}, type, "live", span), {}};
   }
-  return Mask{loop.live, type, {}};
+  return Mask{loop.live, type, {}, {}, {}};
 }
 
 LayerRef GraphBackend::step() const {
@@ -719,19 +719,37 @@ LayerRef GraphBackend::chosen(LayerRef mask, LayerRef ref, const TensorType& typ
 
 // A tensor from outside of a masked part as the part sees it: 0 where it does not count, so that no value there makes an
 // operation fail, or comes into gradients.
-LayerRef GraphBackend::guarded(const GraphTensor& tensor, Span span) {
-  if (masks_.empty() || tensor.masks >= masks_.size() || tensor.type.history) return tensor.layer;
+GraphTensor GraphBackend::guarded(const GraphTensor& tensor, Span span) {
+  if (masks_.empty() || tensor.masks >= masks_.size() || tensor.type.history) return tensor;
   Mask& mask = masks_.back();
-  if (!without(mask.type.dims, tensor.layer_type.dims).empty()) return tensor.layer;
+  if (!without(mask.type.dims, tensor.type.dims).empty()) return tensor;
   std::tuple<const Region*, const Layer*, std::string> key{open_.back().region, tensor.layer.layer, tensor.layer.sub};
   if (tensor.layer.kind == RefKind::previous) std::get<2>(key) += "@prev";
-  if (auto it = mask.guarded.find(key); it != mask.guarded.end()) return it->second;
-  Operand zero = std::int64_t{0};
-  if (is_float(tensor.type.dtype)) zero = 0.0;
-  if (tensor.type.dtype == DType::bool_) zero = false;
-  LayerRef ref = chosen(mask.mask, tensor.layer, tensor.layer_type, zero, "masked_input", span);
-  mask.guarded.emplace(key, ref);
-  return ref;
+  auto it = mask.guarded.find(key);
+  if (it == mask.guarded.end()) {
+    GraphTensor whole = along_mask(tensor, span);
+    Operand zero = std::int64_t{0};
+    if (is_float(tensor.type.dtype)) zero = 0.0;
+    if (tensor.type.dtype == DType::bool_) zero = false;
+    it = mask.guarded.emplace(key, chosen(mask.mask, whole.layer, whole.layer_type, zero, "masked_input", span)).first;
+  }
+  GraphTensor result(tensor.type, it->second, without(tensor.missing, mask.type.dims));
+  result.traits = tensor.traits;
+  result.wild_padding = tensor.wild_padding;
+  result.masks = masks_.size();
+  return result;
+}
+
+// With the dims of the mask in its layer, if its type has them.
+GraphTensor GraphBackend::along_mask(const GraphTensor& tensor, Span span) {
+  if (masks_.empty() || !without(masks_.back().type.dims, tensor.type.dims).empty()) return tensor;
+  const std::vector<Dim>& wanted = masks_.back().type.dims;
+  LayerRef ref = expanded(tensor, wanted, "masked_input_expanded", span);
+  GraphTensor result = tensor;
+  result.layer = ref;
+  result.missing = without(tensor.missing, wanted);
+  result.layer_type.dims = without(tensor.type.dims, result.missing);
+  return result;
 }
 
 std::vector<Tensor> GraphBackend::masked(const MaskedSpec& spec, const CondBranch& body) {
@@ -739,20 +757,18 @@ std::vector<Tensor> GraphBackend::masked(const MaskedSpec& spec, const CondBranc
   const GraphTensor& given = graph_tensor(spec.mask);
   LayerRef mask = expanded(given, given.missing, "mask_expanded", spec.span);
   TensorType type = given.type;
-  auto both = [&](LayerRef other) {
+  auto both = [&](LayerRef other, const TensorType& other_type) {
+    type.dims = united(type.dims, other_type.dims);
     mask = {&add("combine", {{"from", OptionList{mask, other}}, {"kind", "logical_and"}}, type, "mask", spec.span), {}};
   };
-  if (!masks_.empty()) {
-    type.dims = united(type.dims, masks_.back().type.dims);
-    both(masks_.back().mask);
-  }
+  if (!masks_.empty()) both(masks_.back().given, masks_.back().given_type);
+  LayerRef own = mask;
+  TensorType own_type = type;
   for (std::size_t i = open_.size() - 1; i > 0; --i) {  // padded frames do not count either
     std::optional<Mask> frames = live(i, spec.span);
-    if (!frames) continue;
-    type.dims = united(type.dims, frames->type.dims);
-    both(frames->mask);
+    if (frames) both(frames->mask, frames->type);
   }
-  masks_.push_back({mask, type, {}});
+  masks_.push_back({mask, type, own, own_type, {}});
   std::vector<Tensor> now = body();
   masks_.pop_back();
   std::vector<Tensor> result;
@@ -760,7 +776,8 @@ std::vector<Tensor> GraphBackend::masked(const MaskedSpec& spec, const CondBranc
     const GraphTensor &a = graph_tensor(now[i]), &b = graph_tensor(spec.before[i]);
     std::string base = part_name(spec.names[i]);
     LayerRef x = expanded(a, a.missing, base + "_expanded", spec.span), y = expanded(b, b.missing, base + "_before", spec.span);
-    Layer& layer = add("switch", {{"condition", mask}, {"true_from", x}, {"false_from", y}}, a.type, base, spec.span);
+    bool shared = !without(type.dims, a.type.dims).empty();
+    Layer& layer = add("switch", {{"condition", shared ? own : mask}, {"true_from", x}, {"false_from", y}}, a.type, base, spec.span);
     auto tensor = std::make_shared<GraphTensor>(b.type, LayerRef{&layer, {}}, std::vector<Dim>{});
     tensor->wild_padding = a.wild_padding || b.wild_padding;
     tensor->masks = masks_.size();

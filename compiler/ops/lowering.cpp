@@ -94,7 +94,7 @@ Bounds bounds_of(const Operand& operand) {
 Bounds Lowering::bounds(std::size_t i) const { return bounds_of(inputs_[i]); }
 
 void Lowering::guard(std::size_t i, const Operand& value) {
-  const GraphTensor& tensor = raw(i);
+  GraphTensor tensor = backend_.along_mask(raw(i), node_.span);
   std::vector<Dim> dims = padded(tensor.layer_type);
   auto guarded = std::make_shared<GraphTensor>(tensor);
   for (Dim d : dims) guarded->layer = masked(guarded->layer, guarded->layer_type, d, value);
