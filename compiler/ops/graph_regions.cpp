@@ -82,12 +82,11 @@ bool GraphBackend::move_out(const Layer& layer, std::size_t open) {
   return !stays;
 }
 
-// What an inner loop reads of the loop around it. RETURNN moves what is the same in all steps out of the outer loop,
-// where the inner one does not find it.
+// What an inner loop or branch reads of the loop around it. RETURNN moves what is the same in all steps out of the outer
+// loop, where the inner one does not find it, and a branch makes it anew.
 LayerRef GraphBackend::in_each_step(const LayerRef& ref, std::size_t open) {
   std::size_t own = open_of(*ref.layer);
-  bool inner = false;
-  for (std::size_t i = own + 1; i <= open; ++i) inner = inner || open_[i].loop;
+  bool inner = open > own;
   while (inner && own > 0 && open_[own].loop && !(variation(ref) & bit(own)) && move_out(*ref.layer, own)) --own;
   if (!inner || own == 0 || !open_[own].loop || (variation(ref) & bit(own))) return ref;
   std::pair<const Layer*, std::string> key{ref.layer, ref.sub};
@@ -555,7 +554,7 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
 std::vector<Tensor> GraphBackend::cond(const CondSpec& spec, const CondBranch& then, const CondBranch& otherwise) {
   Unwind unwind(*this);
   LayerRef condition = guarded(graph_tensor(spec.condition), spec.span).layer;
-  std::uint64_t stays = variation(condition);
+  std::uint64_t stays = 0;
   const std::size_t first_layer = graph_.layers.size();
   const CondBranch* bodies[2] = {&then, &otherwise};
   const Region* regions[2];
@@ -637,7 +636,9 @@ std::vector<Tensor> GraphBackend::cond(const CondSpec& spec, const CondBranch& t
     return OptionDict{{"class", "subnetwork"}, {"from", OptionList{}}, {"subnetwork", RegionRef{regions[side]}}};
   };
   TensorType type = spec.results.empty() ? counts : spec.results[0];
-  for (std::size_t i = 0; i < spec.results.size(); ++i) stays |= variation(results[0][i]) ^ variation(results[1][i]);
+  std::uint64_t varies = variation(condition);
+  for (std::size_t i = first_layer; i < graph_.layers.size(); ++i) varies |= variation({&graph_.layers[i], {}});
+  stays |= varies & open_loops();  // outside, the loop's axis would come into one branch only, or with lengths that `cond` does not take
   OptionDict options{{"from", first}, {"condition", condition}, {"name_scope", ""}};
   stay_inside(options, stays, spec.span);
   options.emplace_back("true_layer", branch(0));
@@ -645,8 +646,6 @@ std::vector<Tensor> GraphBackend::cond(const CondSpec& spec, const CondBranch& t
   Layer& layer = add("cond", std::move(options), type, spec.name, spec.span);
   for (const Region* region : regions) const_cast<Region*>(region)->owner = &layer;
   if (permuted) permuted_.insert(&layer);
-  std::uint64_t varies = variation(condition);
-  for (std::size_t i = first_layer; i < graph_.layers.size(); ++i) varies |= variation({&graph_.layers[i], {}});
   if (varies) varying_[&layer] |= varies;
   if (assigned) open_.back().assigns.push_back({&layer, names.empty() ? std::string() : assigned_name});
   std::vector<Tensor> result;
