@@ -160,9 +160,7 @@ def moved_of(i):
 
 def program_of(seed, i):
     """The statements of one program."""
-    import os
-    on = dict.fromkeys(os.environ.get("SHAPE", "").split(), True)
-    return Generator(i, random.Random(f"{seed} {i}"), Shape(**{"loop_branches": not moved_of(i), **on})).program()
+    return Generator(i, random.Random(f"{seed} {i}"), Shape(loop_branches=not moved_of(i))).program()
 
 
 def run_group(rcnc, seed, numbers, shrink, moved):
