@@ -24,14 +24,12 @@ import pathlib
 import re
 import sys
 import tempfile
-import time
-import traceback
 
 import numpy
 
 from eager import Eager
 from referee import Network
-from run import Runner
+from run import Runner, report
 
 HERE = pathlib.Path(__file__).resolve().parent / "returnn_common"
 LEAKS = json.loads((HERE / "leaks.json").read_text(encoding="utf-8"))
@@ -161,21 +159,9 @@ def main():
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args()
     paths = [p for p in sorted(HERE.glob("*.rcn")) if not arguments.names or p.stem in arguments.names]
-    passed = failed = 0
     with tempfile.TemporaryDirectory() as folder:
         runner = Runner(str(pathlib.Path(arguments.rcnc).resolve()), folder)
-        for path in paths:
-            start = time.monotonic()
-            try:
-                lines = run(Case(path), runner)
-            except Exception:  # one case must not hide the others
-                lines = [traceback.format_exc(limit=4)]
-            passed, failed = passed + (not lines), failed + bool(lines)
-            print(f"{'FAIL' if lines else 'ok  '} {path.stem} ({time.monotonic() - start:.1f} s)", flush=True)
-            for line in lines:
-                print("     " + line.replace("\n", "\n     "))
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed or not passed else 0
+        return report(paths, lambda path: run(Case(path), runner))
 
 
 if __name__ == "__main__":

@@ -3,16 +3,11 @@
     python random_numbers.py --rcnc build/rcnc
 """
 
-import argparse
-import pathlib
-import subprocess
 import sys
-import tempfile
 
 import numpy
 
-from eager import Eager
-from referee import Network
+import draws
 
 MODEL = """\
 import nn
@@ -71,28 +66,31 @@ def spans_of(hidden):
     return edges[1::2] - edges[::2]
 
 
-def check(backend, on, off):
+def check(backend, run):
+    """`run` as draws.main gives it."""
     c = Checks(backend)
+    on, off, again = run(True), run(False), run(True, seed="2")
+    c.true("two runs draw the same", not numpy.array_equal(on["uniform"]["values"], again["uniform"]["values"]))
     names = ("batch", "time", "input")
     frames = numpy.arange(60)[None, :] < numpy.array(LENGTHS)[:, None]
-    draws = {name: by(on[name], *names)[frames] for name in ("uniform", "ints", "normal", "truncated", "often", "label", "again")}
-    draws["steps"] = by(on["steps"], *names)[frames]
+    drawn = {name: by(on[name], *names)[frames] for name in ("uniform", "ints", "normal", "truncated", "often", "label", "again")}
+    drawn["steps"] = by(on["steps"], *names)[frames]
     for name in ("uniform", "again", "steps"):
-        x = draws[name]
+        x = drawn[name]
         c.true(f"{name} leaves its bounds", x.min() >= -1 and x.max() < 3)
         c.mean(name, x, 1.0, 4 / numpy.sqrt(12))
         c.mean(f"{name}, squares", (x - 1) ** 2, 16 / 12, 16 / numpy.sqrt(180))
-    c.true("two draws are equal", not numpy.array_equal(draws["uniform"], draws["again"]))
-    c.true("two steps are equal", not numpy.array_equal(draws["steps"][0], draws["steps"][1]))
-    c.true("ints leave their bounds", set(numpy.unique(draws["ints"])) == {2, 3, 4, 5})
-    c.mean("ints", draws["ints"], 3.5, numpy.sqrt(1.25))
-    c.true("labels leave their bounds", set(numpy.unique(draws["label"])) == {0, 1, 2, 3})
-    c.mean("normal", draws["normal"], 1.0, 2.0)
-    c.mean("normal, squares", (draws["normal"] - 1) ** 2, 4.0, 4 * numpy.sqrt(2))
-    c.true("truncated goes beyond two deviations", numpy.abs(draws["truncated"]).max() <= 4)
-    c.mean("truncated, squares", draws["truncated"] ** 2, 4 * 0.7737413, 4 * 0.9)
-    c.true("bernoulli gives other values than 0 and 1", set(numpy.unique(draws["often"])) == {0, 1})
-    c.mean("bernoulli", draws["often"], 0.25, numpy.sqrt(0.25 * 0.75))
+    c.true("two draws are equal", not numpy.array_equal(drawn["uniform"], drawn["again"]))
+    c.true("two steps are equal", not numpy.array_equal(drawn["steps"][0], drawn["steps"][1]))
+    c.true("ints leave their bounds", set(numpy.unique(drawn["ints"])) == {2, 3, 4, 5})
+    c.mean("ints", drawn["ints"], 3.5, numpy.sqrt(1.25))
+    c.true("labels leave their bounds", set(numpy.unique(drawn["label"])) == {0, 1, 2, 3})
+    c.mean("normal", drawn["normal"], 1.0, 2.0)
+    c.mean("normal, squares", (drawn["normal"] - 1) ** 2, 4.0, 4 * numpy.sqrt(2))
+    c.true("truncated goes beyond two deviations", numpy.abs(drawn["truncated"]).max() <= 4)
+    c.mean("truncated, squares", drawn["truncated"] ** 2, 4 * 0.7737413, 4 * 0.9)
+    c.true("bernoulli gives other values than 0 and 1", set(numpy.unique(drawn["often"])) == {0, 1})
+    c.mean("bernoulli", drawn["often"], 0.25, numpy.sqrt(0.25 * 0.75))
 
     switched = by(on["switched"], "batch", "time")[frames]  # all said was 0
     c.mean("switchout", switched != 0, 0.375, numpy.sqrt(0.375 * 0.625))
@@ -123,40 +121,10 @@ def check(backend, on, off):
     return c.lines
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--rcnc", required=True)
-    rcnc = str(pathlib.Path(parser.parse_args().rcnc).resolve())
+if __name__ == "__main__":
     lengths = numpy.array(LENGTHS, "int32")
     inputs = {
         "data": numpy.ones((3, 60, 40), "float32"), "data/length/time": lengths,
         "said": numpy.zeros((3, 60), "int32"), "said/length/time": lengths,
     }
-    with tempfile.TemporaryDirectory() as folder:
-        model = pathlib.Path(folder) / "numbers.rcn"
-        model.write_text(MODEL, encoding="utf-8")
-        text = subprocess.run([rcnc, str(model)], capture_output=True, text=True, check=True).stdout
-        lines = []
-        for moved in (True, False):
-            with Network(f"{text}\noptimize_move_layers_out = {moved}\n") as network:
-                on, off = (network.run(inputs, train=train, want_grads=False)["outputs"] for train in (True, False))
-                again = network.run(inputs, train=True, want_grads=False)["outputs"]
-            lines += check(f"RETURNN, optimize_move_layers_out {moved}", on, off)
-            if numpy.array_equal(on["uniform"]["values"], again["uniform"]["values"]):
-                lines.append("RETURNN: two runs draw the same")
-        eager = Eager([rcnc])
-        runs = {
-            (train, seed): eager.run(model, inputs, {}, train=train, want_grads=False, options=["--seed", seed])["outputs"]
-            for train, seed in ((True, "1"), (False, "1"), (True, "2"))
-        }
-        lines += check("eager", runs[True, "1"], runs[False, "1"])
-        if numpy.array_equal(runs[True, "1"]["uniform"]["values"], runs[True, "2"]["uniform"]["values"]):
-            lines.append("eager: two seeds draw the same")
-    for line in lines:
-        print(line)
-    print("0 passed, 1 failed" if lines else "1 passed, 0 failed")
-    return 1 if lines else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(draws.main(MODEL, inputs, check))

@@ -1,6 +1,6 @@
 """Compares RETURNN and the eager run on every conformance case.
 
-    python run.py --rcnc build/rcnc [--jobs N] [NAME ...]
+    python run.py --rcnc build/rcnc [NAME ...]
 
 A case is a model in cases/. For each one the emitted dict in RETURNN and `rcnc --eager` get the same parameters and
 inputs, and must agree: outputs, losses, gradients, dims, lengths, dtypes, parameter names. Then, in both,
@@ -228,6 +228,23 @@ def batch_size(inputs, externs):
     return 0
 
 
+def report(paths, run):
+    """Prints the lines that run(path) gives for each failed case and the sum of all, and gives the exit code."""
+    passed = failed = 0
+    for path in paths:
+        start = time.monotonic()
+        try:
+            lines = run(path)
+        except Exception:  # one case must not hide the others
+            lines = [traceback.format_exc(limit=4)]
+        passed, failed = passed + (not lines), failed + bool(lines)
+        print(f"{'FAIL' if lines else 'ok  '} {path.stem} ({time.monotonic() - start:.1f} s)", flush=True)
+        for line in lines:
+            print("     " + line.replace("\n", "\n     "))
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rcnc", required=True)
@@ -236,21 +253,9 @@ def main():
     paths = sorted((HERE / "cases").glob("*.rcn"))
     if arguments.names:
         paths = [p for p in paths if p.stem in arguments.names]
-    passed = failed = 0
     with tempfile.TemporaryDirectory() as folder:
         runner = Runner(str(pathlib.Path(arguments.rcnc).resolve()), folder)
-        for path in paths:
-            start = time.monotonic()
-            try:
-                lines = runner.run(Case(path))
-            except Exception:  # one case must not hide the others
-                lines = [traceback.format_exc(limit=4)]
-            passed, failed = passed + (not lines), failed + bool(lines)
-            print(f"{'FAIL' if lines else 'ok  '} {path.stem} ({time.monotonic() - start:.1f} s)", flush=True)
-            for line in lines:
-                print("     " + line.replace("\n", "\n     "))
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed or not passed else 0
+        return report(paths, lambda path: runner.run(Case(path)))
 
 
 if __name__ == "__main__":
