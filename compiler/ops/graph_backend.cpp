@@ -25,6 +25,10 @@ void GraphBackend::leave_scope() { scopes_.pop_back(); }
 // Pairs, not a dict: TensorFlow sorts the keys of dicts in options, and dims change while a network is constructed.
 OptionList dim_tags(Dim from, Dim to) { return {OptionTuple{{from, to}}}; }
 
+OptionDict out_type(const TensorType& type) {
+  return {{"dtype", to_string(type.dtype)}, {"sparse_dim", type.sparse_dim ? Option(type.sparse_dim) : Option()}};
+}
+
 // The loops around from step to step of which the layer differs, seen from where it can be read.
 std::uint64_t GraphBackend::variation(const LayerRef& ref) const {
   std::size_t open = open_of(*ref.layer);
@@ -92,9 +96,8 @@ void GraphBackend::allow_loop_axis(std::string& cls, OptionDict& options, const 
       return python_number(operand_of(part), type.dtype);
     };
     std::string yes = text(*option("true_from")), no = text(*option("false_from")), condition = text(*option("condition"));
-    OptionDict out{{"dtype", to_string(type.dtype)}, {"sparse_dim", type.sparse_dim ? Option(type.sparse_dim) : Option()}};
     cls = "eval";
-    options = {{"from", std::move(from)}, {"eval", "tf.where(" + condition + ", " + yes + ", " + no + ")"}, {"out_type", std::move(out)}};
+    options = {{"from", std::move(from)}, {"eval", "tf.where(" + condition + ", " + yes + ", " + no + ")"}, {"out_type", out_type(type)}};
   }
   options.emplace_back("allow_broadcast_all_sources", true);
 }

@@ -92,7 +92,7 @@ class GraphBackend final : public Backend {
   // The layer expanded along `wanted`, dims that the tensor's type has and its layer may lack.
   LayerRef expanded(const GraphTensor& tensor, const std::vector<Dim>& wanted, const std::string& base, Span span);
 
-  // ---- dicts in layers (graph_regions.cpp)
+  // ---- dicts in layers (graph_regions.cpp, graph_branches.cpp)
   // Leaves the dicts and masks that a body was in when it failed.
   class Unwind {
    public:
@@ -113,6 +113,7 @@ class GraphBackend final : public Backend {
     std::unordered_map<Dim, Dim>* joined_;
   };
   Open& open_region(bool loop);
+  Tensor made(const TensorType& type, LayerRef layer, std::vector<Dim> missing, bool wild_padding) const;  // where we are now
   const Region* close_region();
   LayerRef imported(const LayerRef& ref, std::size_t open);
   static std::uint64_t bit(std::size_t open) { return std::uint64_t{1} << open; }
@@ -178,7 +179,13 @@ class GraphBackend final : public Backend {
 // The option `set_dim_tags`: one dim under another name.
 OptionList dim_tags(Dim from, Dim to);
 
+// The option `out_type` of a layer that computes something else than what it reads: dtype and sparse dim.
+OptionDict out_type(const TensorType& type);
+
 // `time + 1` as part of a layer name: `time_1`.
 std::string name_of(Dim d);
+
+// `field.x[2]`, the path of a part of a record or list, as part of a layer name: `field_x_2`.
+std::string part_name(const std::string& path);
 
 }  // namespace rcn

@@ -131,11 +131,10 @@ LayerRef GraphBackend::derived_length(Dim d, Span span) {
   std::vector<Dim> all = context_.lengths.length_dims(d);
   bool covered = false;
   for (const auto& dims : over) covered = covered || without(all, dims).empty();
-  OptionDict options{{"from", from.size() == 1 ? from[0] : Option(from)},
-                     {"eval", text},
-                     {"out_type", OptionDict{{"dtype", "int32"}, {"sparse_dim", Option()}}}};
+  TensorType type{all, DType::int32, nullptr};
+  OptionDict options{{"from", from.size() == 1 ? from[0] : Option(from)}, {"eval", text}, {"out_type", out_type(type)}};
   if (!covered) options.emplace_back("allow_broadcast_all_sources", true);
-  return {&add_shared("eval", std::move(options), {all, DType::int32, nullptr}, name_of(d) + "_length", span), {}};
+  return {&add_shared("eval", std::move(options), std::move(type), name_of(d) + "_length", span), {}};
 }
 
 LayerRef GraphBackend::longest(Dim d, Span span) {

@@ -1,11 +1,11 @@
-// Loops, branches and masked parts: dicts in layers.
+// Dicts in layers, and loops.
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
 #include <unordered_set>
+#include <utility>
 
 #include "compiler/eval/type_backend.h"
-#include "compiler/graph/passes.h"
 #include "compiler/ops/graph_backend.h"
 #include "compiler/ops/rules.h"
 
@@ -46,6 +46,13 @@ Dim GraphBackend::inner_dim(Open& open) {
     open.inner = context_.dims.declare(open.axis->form == DimForm::atom ? open.axis->name : name_of(open.axis), open.axis->kind, open.axis->size);
   }
   return open.inner;
+}
+
+Tensor GraphBackend::made(const TensorType& type, LayerRef layer, std::vector<Dim> missing, bool wild_padding) const {
+  auto tensor = std::make_shared<GraphTensor>(type, std::move(layer), std::move(missing));
+  tensor->wild_padding = wild_padding;
+  tensor->masks = masks_.size();
+  return tensor;
 }
 
 LayerRef GraphBackend::imported(const LayerRef& given, std::size_t open) {
@@ -122,10 +129,9 @@ LayerRef GraphBackend::varying(const LayerRef& ref, std::size_t open, const Tens
 // The layer, made to depend on another one (of ints from 0) that does not change it.
 LayerRef GraphBackend::depending(const LayerRef& ref, const LayerRef& on, std::size_t open, const TensorType& type, const std::string& base,
                                  Span span) {
-  OptionDict out{{"dtype", to_string(type.dtype)}, {"sparse_dim", type.sparse_dim ? Option(type.sparse_dim) : Option()}};
   OptionDict options{{"from", OptionList{ref, on}},
                      {"eval", "tf.where(source(1) >= 0, source(0), source(0))"},
-                     {"out_type", std::move(out)},
+                     {"out_type", out_type(type)},
                      {"allow_broadcast_all_sources", true}};
   return {&add_in(open, "eval", std::move(options), type, base, span), {}};
 }
@@ -142,12 +148,13 @@ void GraphBackend::stay_inside(OptionDict& options, std::uint64_t loops, Span sp
 const Layer* GraphBackend::anchor(std::size_t open, Span span) {
   const Layer*& anchor = open_[open].region->anchor;
   if (!anchor) {
+    TensorType type{{}, DType::int32, nullptr};
     OptionDict options{{"from", LayerRef{open_[open].index, {}}},
                        {"eval", "tf.maximum(source(0), source(1))"},
                        {"initial_output", 0},
                        {"is_output_layer", true},
-                       {"out_type", OptionDict{{"dtype", "int32"}, {"sparse_dim", Option()}}}};
-    Layer& layer = add_in(open, "eval", std::move(options), {{}, DType::int32, nullptr}, "step", span);
+                       {"out_type", out_type(type)}};
+    Layer& layer = add_in(open, "eval", std::move(options), type, "step", span);
     layer.options.front().second = OptionList{LayerRef{open_[open].index, {}}, LayerRef{&layer, {}, RefKind::previous}};
     anchor = &layer;
   }
@@ -162,10 +169,7 @@ Tensor GraphBackend::frame(const Tensor& x, Dim axis, const Tensor&, Span span) 
   while (loop > 0 && !(open_[loop].loop && open_[loop].over == axis)) --loop;
   LayerRef ref = tensor.layer;
   if (contains(tensor.missing, axis)) {
-    auto same = std::make_shared<GraphTensor>(type, ref, without(tensor.missing, {axis}));
-    same->wild_padding = tensor.wild_padding;
-    same->masks = masks_.size();
-    return same;
+    return made(type, ref, without(tensor.missing, {axis}), tensor.wild_padding);
   }
   TensorType layer_type = tensor.layer_type;
   layer_type.dims = without(layer_type.dims, {axis});
@@ -181,22 +185,15 @@ Tensor GraphBackend::frame(const Tensor& x, Dim axis, const Tensor&, Span span) 
   std::string base = (ref.layer->base.empty() ? "data" : ref.layer->base) + "_frame";
   if (from_outside) ref = imported(ref, loop - 1);
   Layer& frame = add_in(std::max(loop, open_of(*ref.layer)), "gather", {{"from", ref}, {"position", at}, {"axis", inner}}, layer_type, base, span, true);
-  auto result = std::make_shared<GraphTensor>(type, LayerRef{&frame, {}}, tensor.missing);
-  result->wild_padding = tensor.wild_padding;
-  result->masks = masks_.size();
-  return result;
+  return made(type, LayerRef{&frame, {}}, tensor.missing, tensor.wild_padding);
 }
 
-namespace {
-
-std::string part_name(const std::string& name) {
+std::string part_name(const std::string& path) {
   std::string result;
-  for (char c : name) result += c == '.' || c == '[' ? '_' : c == ']' ? '\0' : c;
-  std::erase(result, '\0');
+  for (char c : path)
+    if (c != ']') result += c == '.' || c == '[' ? '_' : c;
   return result;
 }
-
-}  // namespace
 
 namespace {
 
@@ -230,7 +227,7 @@ Layer& GraphBackend::add_state(const Layer* before, const LayerRef& value, const
     // Where two inner loops are between the state and its value, RETURNN knows its shape only if it reads itself first.
     options.front().second = OptionList{LayerRef{before, {}, RefKind::previous}, value};
     options.emplace_back("eval", "(source(0), source(1))[1]");
-    options.emplace_back("out_type", OptionDict{{"dtype", to_string(type.dtype)}, {"sparse_dim", type.sparse_dim ? Option(type.sparse_dim) : Option()}});
+    options.emplace_back("out_type", out_type(type));
     return add("eval", std::move(options), type, base, span);
   }
   // RETURNN takes a state of which it does not know the dtype yet for a float32
@@ -250,8 +247,8 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
     // `max` alone is the length
     const GraphTensor& max = graph_tensor(spec.max);
     LayerRef given_max = expanded(max, max.missing, "loop_max_expanded", spec.span);
-    Layer& steps = add("eval", {{"from", given_max}, {"eval", "tf.maximum(source(0), 0)"}, {"out_type", OptionDict{{"dtype", "int32"}, {"sparse_dim", Option()}}}},
-                       {spec.length_dims, DType::int32, nullptr}, "loop_steps", spec.span);
+    TensorType type{spec.length_dims, DType::int32, nullptr};
+    Layer& steps = add("eval", {{"from", given_max}, {"eval", "tf.maximum(source(0), 0)"}, {"out_type", out_type(type)}}, type, "loop_steps", spec.span);
     source.emplace_back(sequence_dim(spec.axis, {&steps, {}}, name_of(spec.axis) + "_range", spec.span));
     spec.max = nullptr;
     spec.axis_known = true;
@@ -286,8 +283,8 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
     initial.push_back(state.type.history ? LayerRef{} : batch_major(whole(state.initial, base + "_initial"), state.type, base + "_initial", spec.span));
   }
   TensorType flags{spec.length_dims, DType::bool_, nullptr}, counts{{}, DType::int32, nullptr};
-  auto flag_constant = [&](bool value) {
-    OptionDict constant{{"value", value}, {"shape", dims_option(spec.length_dims)}, {"dtype", "bool"}};
+  auto no_flags = [&] {
+    OptionDict constant{{"value", false}, {"shape", dims_option(spec.length_dims)}, {"dtype", "bool"}};
     if (OptionList deps = shape_deps(spec.length_dims, spec.span); !deps.empty()) constant.emplace_back("shape_deps", std::move(deps));
     return LayerRef{&add("constant", std::move(constant), flags, "loop_no_end", spec.span), {}};
   };
@@ -301,10 +298,10 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
       max = expanded(GraphTensor({spec.length_dims, DType::int32, nullptr}, max, spec.length_dims), spec.length_dims, "loop_max_each", spec.span);
     }
     // one step more: the frame in which a sequence ends does not count, then a `max` of 0 is right, too
-    Layer& steps = add("eval", {{"from", longest}, {"eval", "tf.maximum(source(0), 0) + 1"}, {"out_type", OptionDict{{"dtype", "int32"}, {"sparse_dim", Option()}}}}, counts, "loop_max_steps", spec.span);
+    Layer& steps = add("eval", {{"from", longest}, {"eval", "tf.maximum(source(0), 0) + 1"}, {"out_type", out_type(counts)}}, counts, "loop_max_steps", spec.span);
     options.emplace_back("max_seq_len_via", &steps);
     options.emplace_back("include_eos", false);
-    if (spec.has_end && spec.include_eos) no_end = flag_constant(false);
+    if (spec.has_end && spec.include_eos) no_end = no_flags();
   } else if (spec.has_end && !spec.max) {
     options.emplace_back("include_eos", spec.include_eos);
     options.emplace_back("max_seq_len", std::int64_t{std::numeric_limits<std::int32_t>::max()});  // RETURNN wants one
@@ -326,23 +323,17 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
   };
   Layer& index = builtin_layer({{}, DType::int32, nullptr}, ":i");
   open_.back().index = &index;
-  Layer& dense_index = add("eval", {{"from", &index}, {"eval", "source(0)"}, {"out_type", OptionDict{{"dtype", "int32"}, {"sparse_dim", Option()}}}}, counts, "index", spec.span);
-  auto inside = [&](const TensorType& type, LayerRef ref) {
-    auto tensor = std::make_shared<GraphTensor>(type, std::move(ref), std::vector<Dim>{});
-    tensor->masks = masks_.size();
-    return tensor;
-  };
+  Layer& dense_index = add("eval", {{"from", &index}, {"eval", "source(0)"}, {"out_type", out_type(counts)}}, counts, "index", spec.span);
   LoopStep step;
-  step.index = inside(counts, {&dense_index, {}});
+  step.index = made(counts, {&dense_index, {}}, {}, false);
   std::vector<Layer*> before;  // stands for a state until its layer is made
   const std::size_t first_layer = graph_.layers.size();
   for (const LoopState& state : spec.state) {
     Layer& layer = builtin_layer(state.type, "prev:" + state.name);
     before.push_back(&layer);
     if (!state.type.history) varying_[&layer] |= variation(initial[before.size() - 1]);
-    auto tensor = inside(state.type, {&layer, {}, RefKind::previous});
-    if (!state.type.history) tensor->wild_padding = graph_tensor(state.initial).wild_padding;
-    step.state.push_back(std::move(tensor));
+    bool wild = !state.type.history && graph_tensor(state.initial).wild_padding;
+    step.state.push_back(made(state.type, {&layer, {}, RefKind::previous}, {}, wild));
   }
   Layer* past = spec.max && spec.has_end && spec.include_eos ? &builtin_layer(flags, "prev:past") : nullptr;
   if (spec.search && spec.max) {
@@ -520,18 +511,14 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
     TensorType t = last_type(spec, state);
     TensorType over{spec.length_dims, DType::int32, nullptr};
     LayerRef len = length(spec.axis, spec.span);
-    OptionDict int_type{{"dtype", "int32"}, {"sparse_dim", Option()}};
-    Layer& position = add("eval", {{"from", len}, {"eval", "tf.maximum(source(0) - 1, 0)"}, {"out_type", int_type}}, over, base + "_last_index", spec.span);
+    Layer& position = add("eval", {{"from", len}, {"eval", "tf.maximum(source(0) - 1, 0)"}, {"out_type", out_type(over)}}, over, base + "_last_index", spec.span);
     Layer& any = add("compare", {{"from", len}, {"kind", "greater"}, {"value", 0}}, {spec.length_dims, DType::bool_, nullptr}, base + "_any", spec.span);
     Layer& at = add_in(outer, "gather", {{"from", last[i]}, {"position", &position}, {"axis", spec.axis}, {"clip_to_valid", true}}, t, base + "_at", spec.span);
     std::vector<Dim> absent = without(spec.length_dims, state.type.dims);
     GraphTensor first(t, initial[i], absent);
     LayerRef start = expanded(first, absent, base + "_initial", spec.span);
     LayerRef ref{&add("switch", {{"condition", &any}, {"true_from", &at}, {"false_from", start}}, t, base, spec.span), {}};
-    auto tensor = std::make_shared<GraphTensor>(t, outwards(ref, t, base), std::vector<Dim>{});
-    tensor->wild_padding = graph_tensor(next.state[i]).wild_padding;
-    tensor->masks = masks_.size();
-    result.last.push_back(std::move(tensor));
+    result.last.push_back(made(t, outwards(ref, t, base), {}, graph_tensor(next.state[i]).wild_padding));
   }
   for (std::size_t i = 0; i < stacked.size(); ++i) {
     TensorType t = stacked_type(spec, i);
@@ -541,318 +528,9 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
       t.dims = with_replaced(t.dims, spec.axis, {counted});
       frames = {&add("gather", {{"from", frames}, {"position", range(counted, spec.span)}, {"axis", spec.axis}}, t, part_name(spec.stacked_names[i]), spec.span), {}};
     }
-    auto tensor = std::make_shared<GraphTensor>(t, frames, std::vector<Dim>{});
-    tensor->wild_padding = (wild[i] || !given.axis_known) && is_float(t.dtype);
-    tensor->masks = masks_.size();
-    result.stacked.push_back(std::move(tensor));
+    result.stacked.push_back(made(t, frames, {}, (wild[i] || !given.axis_known) && is_float(t.dtype)));
   }
   return result;
-}
-
-// ---- branches
-
-std::vector<Tensor> GraphBackend::cond(const CondSpec& spec, const CondBranch& then, const CondBranch& otherwise) {
-  Unwind unwind(*this);
-  LayerRef condition = guarded(graph_tensor(spec.condition), spec.span).layer;
-  std::uint64_t stays = 0;
-  const std::size_t first_layer = graph_.layers.size();
-  const CondBranch* bodies[2] = {&then, &otherwise};
-  const Region* regions[2];
-  std::unordered_map<Dim, Dim> joined[2];
-  std::vector<LayerRef> assigns[2], results[2];
-  std::vector<std::string> names;
-  std::vector<bool> wild(spec.results.size());
-  bool permuted = false;
-  for (std::size_t i = 0; i < spec.results.size(); ++i) {
-    std::string name = i == 0 ? "output" : part_name(spec.names[i]);
-    while (std::find(names.begin(), names.end(), name) != names.end()) name += "_";
-    names.push_back(name);
-  }
-  TensorType counts{{}, DType::int32, nullptr};
-  auto fix = [](Layer& layer, const std::string& name) {
-    layer.name = name;
-    layer.fixed_name = true;
-    layer.root = name == "output" || name == "assigned";
-    if (name != "output") layer.options.emplace_back("is_output_layer", true);
-  };
-  for (int side : {0, 1}) {
-    std::unordered_map<Dim, Dim>* around = joined_;
-    open_region(false);
-    joined_ = &joined[side];
-    std::vector<Tensor> values = (*bodies[side])();
-    joined_ = around;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const GraphTensor& tensor = graph_tensor(values[i]);
-      LayerRef value = expanded(tensor, tensor.missing, part_name(spec.names[i]) + "_expanded", spec.span);
-      Layer& layer = add("copy", {{"from", value}}, spec.results[i], part_name(spec.names[i]), spec.span);
-      permuted = permuted || permuted_.contains(&layer);
-      fix(layer, names[i]);
-      results[side].push_back({&layer, {}});
-      wild[i] = wild[i] || tensor.wild_padding;
-    }
-    assigns[side] = open_.back().assigns;
-    stays |= open_.back().stays;
-    regions[side] = close_region();
-  }
-  bool assigned = !assigns[0].empty() || !assigns[1].empty();
-  std::string assigned_name = names.empty() ? "output" : "assigned";
-  for (int side : {0, 1}) {
-    if (!assigned && !names.empty()) continue;
-    Layer* sum = nullptr;
-    if (assigns[side].empty()) {
-      sum = &graph_.add("constant", {{"value", 0}, {"dtype", "int32"}}, counts, regions[side]->scope, assigned_name, spec.span, regions[side]);
-    } else if (assigns[side].size() == 1) {
-      sum = &graph_.add("copy", {{"from", assigns[side][0]}}, counts, regions[side]->scope, assigned_name, spec.span, regions[side]);
-    } else {
-      OptionList from(assigns[side].begin(), assigns[side].end());
-      sum = &graph_.add("combine", {{"from", from}, {"kind", "add"}}, counts, regions[side]->scope, assigned_name, spec.span, regions[side]);
-    }
-    fix(*sum, assigned_name);
-  }
-
-  // A joined dim gets its lengths outside, where both branches can see them.
-  OptionList first;
-  for (Dim d : spec.joined) {
-    LayerRef lengths[2];
-    for (int side : {0, 1}) {
-      auto made = joined[side].find(d);
-      bool outside = made != joined[side].end();
-      if (outside)
-        for (Dim atom : atoms(made->second)) outside = outside && (atom->size || known(&Open::carriers, atom));
-      if (!outside) {
-        context_.diagnostics.report(Diag::joined_inside, spec.span, {to_string(d)})
-            .help(Diag::help_text, {"compute what defines its length before the `if`"});
-        throw EvalError{};
-      }
-      lengths[side] = length(made->second, spec.span);
-    }
-    TensorType type{context_.lengths.length_dims(joined[0].at(d)), DType::int32, nullptr};
-    type.dims = united(type.dims, context_.lengths.length_dims(joined[1].at(d)));
-    Layer& taken = add("switch", {{"condition", condition}, {"true_from", lengths[0]}, {"false_from", lengths[1]}}, type, name_of(d) + "_length", spec.span);
-    first.emplace_back(sequence_dim(d, {&taken, {}}, name_of(d) + "_range", spec.span));
-  }
-
-  auto branch = [&](int side) {
-    return OptionDict{{"class", "subnetwork"}, {"from", OptionList{}}, {"subnetwork", RegionRef{regions[side]}}};
-  };
-  TensorType type = spec.results.empty() ? counts : spec.results[0];
-  std::uint64_t varies = variation(condition);
-  for (std::size_t i = first_layer; i < graph_.layers.size(); ++i) varies |= variation({&graph_.layers[i], {}});
-  stays |= varies & open_loops();  // outside, the loop's axis would come into one branch only, or with lengths that `cond` does not take
-  OptionDict options{{"from", first}, {"condition", condition}, {"name_scope", ""}};
-  stay_inside(options, stays, spec.span);
-  options.emplace_back("true_layer", branch(0));
-  options.emplace_back("false_layer", branch(1));
-  Layer& layer = add("cond", std::move(options), type, spec.name, spec.span);
-  for (const Region* region : regions) const_cast<Region*>(region)->owner = &layer;
-  if (permuted) permuted_.insert(&layer);
-  if (varies) varying_[&layer] |= varies;
-  if (assigned) open_.back().assigns.push_back({&layer, names.empty() ? std::string() : assigned_name});
-  std::vector<Tensor> result;
-  for (std::size_t i = 0; i < spec.results.size(); ++i) {
-    LayerRef ref = results[0][i];
-    if (std::uint64_t bits = variation(condition) | variation(results[0][i]) | variation(results[1][i])) varying_[ref.layer] |= bits;
-    carries(ref, spec.results[i]);
-    auto tensor = std::make_shared<GraphTensor>(spec.results[i], ref, std::vector<Dim>{});
-    tensor->wild_padding = wild[i];
-    tensor->masks = masks_.size();
-    result.push_back(std::move(tensor));
-  }
-  return result;
-}
-
-// ---- masked parts
-
-// True where a step of this loop belongs to the sequence; nothing where all do, or that shows at the end only.
-std::optional<GraphBackend::Mask> GraphBackend::live(std::size_t open, Span span) {
-  Open& loop = open_[open];
-  if (!loop.loop || !loop.axis->dynamic() || !context_.lengths.defined(loop.axis)) return {};
-  std::vector<Dim> over = context_.lengths.length_dims(loop.axis);
-  if (over.empty()) return {};
-  TensorType type{over, DType::bool_, nullptr};
-  if (!loop.live.layer) {
-    LayerRef lengths = length(loop.axis, span);
-    loop.live = {&add_in(open, "compare", {{"from", OptionList{LayerRef{loop.index, {}}, lengths}}, {"kind", "less"}}, type, "live", span), {}};
-  }
-  return Mask{loop.live, type, {}, {}, {}};
-}
-
-LayerRef GraphBackend::step() const {
-  const Layer* index = nullptr;
-  for (const Open& open : open_)
-    if (open.loop) index = open.index;
-  return {index, {}};
-}
-
-LayerRef GraphBackend::search_live(Span span) {
-  for (std::size_t i = open_.size() - 1; i > 0; --i) {
-    if (!open_[i].loop) continue;
-    if (open_[i].search_live.layer) return open_[i].search_live;
-    std::optional<Mask> mask = live(i, span);
-    return mask ? mask->mask : LayerRef{};
-  }
-  return {};
-}
-
-// The layer with the value where it does not count: in steps beyond a sequence, and where a mask is false.
-LayerRef GraphBackend::guarded_value(LayerRef ref, const TensorType& type, const Operand& value, const std::string& base, Span span) {
-  auto choose = [&](const Mask& mask) {
-    if (without(mask.type.dims, type.dims).empty()) ref = chosen(mask.mask, ref, type, value, base, span);
-  };
-  if (variation(ref))
-    for (std::size_t i = open_of(*ref.layer); i > 0; --i)
-      if (std::optional<Mask> mask = live(i, span)) choose(*mask);
-  if (!masks_.empty()) choose(masks_.back());
-  return ref;
-}
-
-LayerRef GraphBackend::chosen(LayerRef mask, LayerRef ref, const TensorType& type, const Operand& value, const std::string& base, Span span) {
-  Option other = number_option(value, type.dtype);
-  if (type.sparse_dim || !takes_numbers(type.dtype)) {
-    OptionDict constant{{"value", other}, {"dtype", to_string(type.dtype)}};
-    if (type.sparse_dim) constant.emplace_back("sparse_dim", type.sparse_dim);
-    other = &add_shared("constant", std::move(constant), {{}, type.dtype, type.sparse_dim}, base + "_value", span);
-  }
-  return {&add("switch", {{"condition", mask}, {"true_from", ref}, {"false_from", other}}, type, base, span), {}};
-}
-
-// A tensor from outside of a masked part as the part sees it: 0 where it does not count, so that no value there makes an
-// operation fail, or comes into gradients.
-GraphTensor GraphBackend::guarded(const GraphTensor& tensor, Span span) {
-  if (masks_.empty() || tensor.masks >= masks_.size() || tensor.type.history) return tensor;
-  Mask& mask = masks_.back();
-  if (!without(mask.type.dims, tensor.type.dims).empty()) return tensor;
-  std::tuple<const Region*, const Layer*, std::string> key{open_.back().region, tensor.layer.layer, tensor.layer.sub};
-  if (tensor.layer.kind == RefKind::previous) std::get<2>(key) += "@prev";
-  auto it = mask.guarded.find(key);
-  if (it == mask.guarded.end()) {
-    GraphTensor whole = along_mask(tensor, span);
-    Operand zero = std::int64_t{0};
-    if (is_float(tensor.type.dtype)) zero = 0.0;
-    if (tensor.type.dtype == DType::bool_) zero = false;
-    it = mask.guarded.emplace(key, chosen(mask.mask, whole.layer, whole.layer_type, zero, "masked_input", span)).first;
-  }
-  GraphTensor result(tensor.type, it->second, without(tensor.missing, mask.type.dims));
-  result.traits = tensor.traits;
-  result.wild_padding = tensor.wild_padding;
-  result.masks = masks_.size();
-  return result;
-}
-
-// With the dims of the mask in its layer, if its type has them.
-GraphTensor GraphBackend::along_mask(const GraphTensor& tensor, Span span) {
-  if (masks_.empty() || !without(masks_.back().type.dims, tensor.type.dims).empty()) return tensor;
-  const std::vector<Dim>& wanted = masks_.back().type.dims;
-  LayerRef ref = expanded(tensor, wanted, "masked_input_expanded", span);
-  GraphTensor result = tensor;
-  result.layer = ref;
-  result.missing = without(tensor.missing, wanted);
-  result.layer_type.dims = without(tensor.type.dims, result.missing);
-  return result;
-}
-
-std::vector<Tensor> GraphBackend::masked(const MaskedSpec& spec, const CondBranch& body) {
-  Unwind unwind(*this);
-  const GraphTensor& given = graph_tensor(spec.mask);
-  LayerRef mask = expanded(given, given.missing, "mask_expanded", spec.span);
-  TensorType type = given.type;
-  auto both = [&](LayerRef other, const TensorType& other_type) {
-    type.dims = united(type.dims, other_type.dims);
-    mask = {&add("combine", {{"from", OptionList{mask, other}}, {"kind", "logical_and"}}, type, "mask", spec.span), {}};
-  };
-  if (!masks_.empty()) both(masks_.back().given, masks_.back().given_type);
-  LayerRef own = mask;
-  TensorType own_type = type;
-  for (std::size_t i = open_.size() - 1; i > 0; --i) {  // padded frames do not count either
-    std::optional<Mask> frames = live(i, spec.span);
-    if (frames) both(frames->mask, frames->type);
-  }
-  masks_.push_back({mask, type, own, own_type, {}});
-  std::vector<Tensor> now = body();
-  masks_.pop_back();
-  std::vector<Tensor> result;
-  for (std::size_t i = 0; i < now.size(); ++i) {
-    const GraphTensor &a = graph_tensor(now[i]), &b = graph_tensor(spec.before[i]);
-    std::string base = part_name(spec.names[i]);
-    LayerRef x = expanded(a, a.missing, base + "_expanded", spec.span), y = expanded(b, b.missing, base + "_before", spec.span);
-    bool shared = !without(type.dims, a.type.dims).empty();
-    Layer& layer = add("switch", {{"condition", shared ? own : mask}, {"true_from", x}, {"false_from", y}}, a.type, base, spec.span);
-    auto tensor = std::make_shared<GraphTensor>(b.type, LayerRef{&layer, {}}, std::vector<Dim>{});
-    tensor->wild_padding = a.wild_padding || b.wild_padding;
-    tensor->masks = masks_.size();
-    result.push_back(std::move(tensor));
-  }
-  return result;
-}
-
-// ---- what stands outside of all of it
-
-void GraphBackend::outside(const std::function<void()>& make) {
-  std::deque<Open> open(std::make_move_iterator(open_.begin() + 1), std::make_move_iterator(open_.end()));
-  open_.resize(1);
-  std::deque<Mask> masks;
-  masks.swap(masks_);
-  std::vector<const NameScope*> scopes{graph_.root_scope()};
-  scopes.swap(scopes_);
-  std::unordered_map<Dim, Dim>* joined = nullptr;
-  std::swap(joined, joined_);
-  struct Restore {
-    GraphBackend& self;
-    std::deque<Open>& open;
-    std::deque<Mask>& masks;
-    std::vector<const NameScope*>& scopes;
-    std::unordered_map<Dim, Dim>* joined;
-    ~Restore() {
-      for (Open& o : open) self.open_.push_back(std::move(o));
-      self.masks_.swap(masks);
-      self.scopes_.swap(scopes);
-      self.joined_ = joined;
-    }
-  } restore{*this, open, masks, scopes, joined};
-  make();
-}
-
-void GraphBackend::assign(const Parameter& parameter, const Tensor&, const Tensor& value, Span span) {
-  const GraphTensor& tensor = graph_tensor(value);
-  LayerRef next = expanded(tensor, tensor.missing, "assign_expanded", span);
-  Layer& layer = add("variable_assign", {{"var", variables_.at(parameter.path)}, {"value", next}}, {{}, DType::int32, nullptr}, "assign", span);
-  assigned_.emplace(&layer, parameter.path);
-  open_.back().assigns.push_back({&layer, {}});
-}
-
-void GraphBackend::finish() {
-  const std::vector<LayerRef>& assigns = open_.front().assigns;
-  for (std::size_t i = 0; i < assigns.size(); ++i) {
-    Layer& layer = graph_.add("eval", {{"from", assigns[i]},
-                                       {"eval", "(source(0), tf.compat.v1.add_to_collection('update_ops', source(0).op))[0]"},
-                                       {"out_type", OptionDict{{"dtype", "int32"}}},
-                                       {"is_output_layer", true}},
-                              {{}, DType::int32, nullptr}, graph_.root_scope(), "", {});
-    layer.name = assigns.size() == 1 ? ".update" : ".update." + std::to_string(i);  // behind `.order`: RETURNN goes by names
-    layer.fixed_name = true;
-    layer.root = true;
-  }
-  if (assigned_.empty()) return;
-  // RETURNN orders an assignment by nothing else against what reads the old value.
-  std::unordered_map<const Layer*, OptionList> readers;
-  for (const Layer* layer : drop_dead(graph_).all()) {
-    if (assigned_.contains(layer)) continue;
-    for (const auto& [key, option] : layer->options)
-      for_each_layer(option, [&](const LayerRef& ref) {
-        for (const auto& [assign, path] : assigned_) {
-          if (ref.layer != variables_.at(path)) continue;
-          const Layer* visible = nullptr;
-          for (const Region* region = assign->region; region && !visible; region = region->parent) visible = seen_in(region, layer);
-          bool around = false;  // the reader has the assignment inside
-          for (const Region* region = assign->region; region; region = region->parent) around = around || region->owner == visible;
-          if (!visible || around) continue;
-          OptionList& list = readers[assign];
-          bool listed = std::any_of(list.begin(), list.end(), [&](const Option& o) { return std::get<LayerRef>(o.data).layer == visible; });
-          if (!listed) list.emplace_back(visible);
-        }
-      });
-  }
-  for (auto& [assign, list] : readers) const_cast<Layer*>(assign)->options.emplace_back("control_dependencies", std::move(list));
 }
 
 }  // namespace rcn

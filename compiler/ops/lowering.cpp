@@ -160,9 +160,8 @@ void Lowering::result_of(const Source& source, std::string cls, OptionDict optio
 }
 
 LayerRef Lowering::eval(const std::vector<LayerRef>& from, std::string text, TensorType type, std::string_view suffix, bool broadcast) {
-  OptionDict out{{"dtype", to_string(type.dtype)}, {"sparse_dim", type.sparse_dim ? Option(type.sparse_dim) : Option()}};
   OptionDict options{{"from", from.size() == 1 ? Option(from[0]) : Option(OptionList(from.begin(), from.end()))},
-                     {"eval", std::move(text)}, {"out_type", std::move(out)}};
+                     {"eval", std::move(text)}, {"out_type", out_type(type)}};
   if (broadcast) options.emplace_back("allow_broadcast_all_sources", true);
   return layer("eval", std::move(options), std::move(type), suffix);
 }
