@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "compiler/base/suggest.h"
+#include "compiler/eval/bind_op.h"
 
 namespace rcn {
 
@@ -115,6 +116,10 @@ void OpCall::fail(Diag kind, std::vector<std::string> args) { fail_at(span_, kin
 void OpCall::fail_at(Span where, Diag kind, std::vector<std::string> args) {
   context_.diagnostics.report(kind, where.valid() ? where : span_, std::move(args));
   throw EvalError{};
+}
+
+void OpCall::fail_argument(std::size_t i, std::string wanted, std::string found) {
+  fail_at(arg_span(i), Diag::op_argument_value, {op_text(info_), std::string(info_.params[i].name), std::move(wanted), std::move(found)});
 }
 
 namespace {

@@ -138,6 +138,8 @@ class OpCall {
   // ---- checks; they report and throw
   [[noreturn]] void fail(Diag kind, std::vector<std::string> args = {});
   [[noreturn]] void fail_at(Span where, Diag kind, std::vector<std::string> args = {});
+  // At the argument: its parameter must be `wanted` (`at least 1`), and is `found`.
+  [[noreturn]] void fail_argument(std::size_t i, std::string wanted, std::string found);
   void require_dim(std::size_t tensor_arg, Dim dim, std::size_t dim_arg);  // the tensor has the dim
   void require_length(Dim dim, std::size_t dim_arg);                        // the dim has a length
 

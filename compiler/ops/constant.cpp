@@ -70,7 +70,7 @@ void infer_constant(OpCall& call) {
   if (call.given(2)) {
     DType wanted = call.arg(2).get<DType>();
     if ((content.floats && !is_float(wanted)) || (content.bools != (wanted == DType::bool_)))
-      call.fail_at(call.arg_span(0), Diag::op_argument_value, {op_text(call.info()), "value", "of dtype " + std::string(to_string(wanted)), kind_text(value)});
+      call.fail_argument(0, "of dtype " + std::string(to_string(wanted)), kind_text(value));
     dtype = wanted;
   }
   require_fits(call, 0, dtype);
@@ -104,7 +104,7 @@ void infer_full(OpCall& call) {
   if (call.given(2)) {
     DType wanted = call.arg(2).get<DType>();
     if ((is_int(wanted) && dtype == DType::float32) || (wanted == DType::bool_) != (dtype == DType::bool_))
-      call.fail_at(call.arg_span(1), Diag::op_argument_value, {op_text(call.info()), "value", "of dtype " + std::string(to_string(wanted)), kind_text(value)});
+      call.fail_argument(1, "of dtype " + std::string(to_string(wanted)), kind_text(value));
     dtype = wanted;
   }
   require_fits(call, 1, dtype);

@@ -26,11 +26,7 @@ std::vector<std::int64_t> axis_ints(OpCall& call, std::size_t i, std::size_t cou
     if (item.is<std::int64_t>() && item.get<std::int64_t>() >= least) result.push_back(item.get<std::int64_t>());
   if (items.empty()) result.assign(count, otherwise);
   if (result.size() != count || (!items.empty() && items.size() != count))
-    call.fail_at(call.arg_span(i), Diag::op_argument_value,
-                 {op_text(call.info()), std::string(call.info().params[i].name),
-                  "a list of " + std::to_string(count) + (count == 1 ? " int" : " ints") + " of at least " +
-                      std::to_string(least),
-                  to_text(value)});
+    call.fail_argument(i, "a list of " + std::to_string(count) + (count == 1 ? " int" : " ints") + " of at least " + std::to_string(least), to_text(value));
   return result;
 }
 
@@ -53,14 +49,10 @@ std::vector<Dim> check_convolution(OpCall& call, std::size_t most_axes, const st
   single_type(call, kSource);
   Dim in = call.arg(kInDim).dim(), out = call.arg(kOutDim).dim();
   std::vector<Dim> axes = call.dims_arg(kAxes), sizes = call.dims_arg(kSizes);
-  auto wrong = [&](std::size_t i, const std::string& wanted, const std::string& found) {
-    call.fail_at(call.arg_span(i), Diag::op_argument_value,
-                 {op_text(call.info()), std::string(call.info().params[i].name), wanted, found});
-  };
   if (axes.empty() || axes.size() > most_axes)
-    wrong(kAxes, "one to " + std::to_string(most_axes) + " dims", std::to_string(axes.size()) + " dims");
+    call.fail_argument(kAxes, "one to " + std::to_string(most_axes) + " dims", std::to_string(axes.size()) + " dims");
   if (sizes.size() != axes.size())
-    wrong(kSizes, std::to_string(axes.size()) + " dims, one for each axis", std::to_string(sizes.size()) + " dims");
+    call.fail_argument(kSizes, std::to_string(axes.size()) + " dims, one for each axis", std::to_string(sizes.size()) + " dims");
   call.require_dim(kSource, call.dims().batch(), kSource);  // RETURNN wants it
   call.require_dim(kSource, in, kInDim);
   reject_batch(call, in, kInDim);
@@ -68,12 +60,12 @@ std::vector<Dim> check_convolution(OpCall& call, std::size_t most_axes, const st
   for (Dim size : sizes) {
     require_static(call, size, kSizes);
     if (*size->size < 1)
-      wrong(kSizes, "dims of at least one entry", "`" + to_string(size) + "` of size " + std::to_string(*size->size));
+      call.fail_argument(kSizes, "dims of at least one entry", "`" + to_string(size) + "` of size " + std::to_string(*size->size));
   }
   for (Dim axis : axes) {
     call.require_dim(kSource, axis, kAxes);
     reject_batch(call, axis, kAxes);
-    if (axis == in) wrong(kAxes, "other dims than `in_dim`", "`" + to_string(axis) + "`");
+    if (axis == in) call.fail_argument(kAxes, "other dims than `in_dim`", "`" + to_string(axis) + "`");
     require_no_dependents(call, kSource, axis, kAxes);
     require_length_dims(call, kSource, axis);
   }
@@ -116,9 +108,7 @@ void infer_conv(OpCall& call) {
   std::int64_t groups = call.arg(kGroups).get<std::int64_t>();
   for (Dim d : {in, out})
     if (groups < 1 || (d->size && *d->size % groups != 0))
-      call.fail_at(
-          call.arg_span(kGroups), Diag::op_argument_value,
-          {op_text(call.info()), "groups", "a divisor of the sizes of `in_dim` and `out_dim`", std::to_string(groups)});
+      call.fail_argument(kGroups, "a divisor of the sizes of `in_dim` and `out_dim`", std::to_string(groups));
   std::vector<Dim> axes = check_convolution(call, 3, {call.dims().floordiv(in, call.dims().constant(groups)), out});
   std::vector<Dim> sizes = call.dims_arg(kSizes), out_axes;
   std::vector<std::int64_t> strides = axis_ints(call, kStrides, axes.size(), 1, 1),
@@ -127,10 +117,7 @@ void infer_conv(OpCall& call) {
   for (std::size_t i = 0; i < axes.size(); ++i) {
     std::int64_t extent = (*sizes[i]->size - 1) * dilation[i];
     if (!same && axes[i]->size && *axes[i]->size < extent)
-      call.fail_at(
-          call.arg_span(kSizes), Diag::op_argument_value,
-          {op_text(call.info()), "filter_size",
-           "no larger than the axis `" + to_string(axes[i]) + "` with padding \"valid\"", to_string(sizes[i])});
+      call.fail_argument(kSizes, "no larger than the axis `" + to_string(axes[i]) + "` with padding \"valid\"", to_string(sizes[i]));
     out_axes.push_back(windows_dim(call.dims(), axes[i], extent, strides[i], same));
   }
   call.attr("strides", ints_value(strides));
@@ -308,11 +295,7 @@ void infer_transposed_conv(OpCall& call) {
     std::int64_t least = std::max<std::int64_t>(2 * cut - size + 1, 0), most = strides[i] - (same ? size - 2 * cut : 1);
     if (padding[i] >= 0 &&
         (padding[i] < least || padding[i] > most))  // else the convolution has no window for some frame
-      call.fail_at(
-          call.arg_span(kOutputPadding), Diag::op_argument_value,
-          {op_text(call.info()), "output_padding",
-           "from " + std::to_string(least) + " to " + std::to_string(most) + " for `" + to_string(axes[i]) + "`",
-           std::to_string(padding[i])});
+      call.fail_argument(kOutputPadding, "from " + std::to_string(least) + " to " + std::to_string(most) + " for `" + to_string(axes[i]) + "`", std::to_string(padding[i]));
     lefts.push_back(same ? missing / 2 : 0);
     Dim all = dims.add(dims.mul(axes[i], dims.constant(strides[i])), dims.constant(more));
     out_axes.push_back(dims.sub(dims.add(dims.constant(-removed[i]), all), dims.constant(removed[i])));

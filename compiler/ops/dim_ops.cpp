@@ -20,7 +20,7 @@ void infer_range(OpCall& call) {
   DType dtype = call.arg(1).get<DType>();
   bool sparse = call.arg(2).get<bool>();
   if (dtype == DType::bool_ || (sparse && !is_int(dtype)))
-    call.fail_at(call.arg_span(1), Diag::op_argument_value, {op_text(call.info()), "dtype", sparse ? "an int dtype" : "a dtype of numbers", "`" + std::string(to_string(dtype)) + "`"});
+    call.fail_argument(1, sparse ? "an int dtype" : "a dtype of numbers", "`" + std::string(to_string(dtype)) + "`");
   call.attr("dim", dim);
   call.attr("dtype", dtype);
   call.output({{dim}, dtype, sparse ? dim : nullptr});
@@ -40,7 +40,7 @@ void infer_length(OpCall& call) {
   if (dim->size) return call.static_result(*dim->size);
   call.require_length(dim, 0);
   DType dtype = call.arg(1).get<DType>();
-  if (dtype == DType::bool_) call.fail_at(call.arg_span(1), Diag::op_argument_value, {op_text(call.info()), "dtype", "a dtype of numbers", "`bool`"});
+  if (dtype == DType::bool_) call.fail_argument(1, "a dtype of numbers", "`bool`");
   call.attr("dim", dim);
   call.attr("dtype", dtype);
   call.output({call.context().lengths.length_dims(dim), dtype, nullptr});
@@ -70,9 +70,7 @@ void infer_range_from_length(OpCall& call) {
   DType dtype = call.arg(1).get<DType>();
   bool sparse = call.arg(2).get<bool>();
   if (dtype == DType::bool_ || (sparse && !is_int(dtype)))
-    call.fail_at(call.arg_span(1), Diag::op_argument_value,
-                 {op_text(call.info()), "dtype", sparse ? "an int dtype" : "a dtype of numbers",
-                  "`" + std::string(to_string(dtype)) + "`"});
+    call.fail_argument(1, sparse ? "an int dtype" : "a dtype of numbers", "`" + std::string(to_string(dtype)) + "`");
   Dim out = call.out_dim_fresh(3, "range", DimKind::spatial, type.dims);
   call.input(call.operand(0));
   call.attr("dim", out);

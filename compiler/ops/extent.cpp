@@ -198,9 +198,7 @@ void infer_resize(OpCall& call) {
   if (kind == "linear" || kind == "cubic") require_dtype(call, 0, Wanted::floats);
   const Value& factor = call.arg(kFactor);
   auto wrong = [&](std::size_t i, const std::string& wanted) {
-    call.fail_at(call.arg_span(i), Diag::op_argument_value,
-                 {op_text(call.info()), std::string(call.info().params[i].name), wanted,
-                  factor.is_tensor() && i == kFactor ? "a tensor" : to_text(call.arg(i))});
+    call.fail_argument(i, wanted, factor.is_tensor() && i == kFactor ? "a tensor" : to_text(call.arg(i)));
   };
   if (factor.is_tensor()) {
     require_exact_dims(call, kFactor, {});

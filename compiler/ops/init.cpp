@@ -24,7 +24,7 @@ void infer_he_uniform(OpCall& call) { scaling(call, 2, "fan_in", "uniform"); }
 
 void infer_variance_scaling(OpCall& call) {
   if (!(call.arg(0).as_double() > 0))
-    call.fail_at(call.arg_span(0), Diag::op_argument_value, {op_text(call.info()), "scale", "above 0", to_text(call.arg(0))});
+    call.fail_argument(0, "above 0", to_text(call.arg(0)));
   require_one_of(call, 1, {"fan_in", "fan_out", "fan_avg"});
   require_one_of(call, 2, {"uniform", "truncated_normal", "untruncated_normal"});
   scaling(call, call.arg(0).as_double(), call.arg(1).str(), call.arg(2).str());
@@ -34,21 +34,21 @@ void infer_uniform(OpCall& call) {
   double low = call.arg(0).as_double(), high = call.given(1) ? call.arg(1).as_double() : low;
   if (!call.given(1)) low = -high;
   if (!(low < high))
-    call.fail_at(call.arg_span(1), Diag::op_argument_value, {op_text(call.info()), "maxval", "above `minval`", to_text(Value(high))});
+    call.fail_argument(1, "above `minval`", to_text(Value(high)));
   call.static_result(Initializer{Kind::uniform, low, high, {}, {}});
 }
 
 template <Kind kind>
 void infer_normal(OpCall& call) {
   if (!(call.arg(1).as_double() >= 0))
-    call.fail_at(call.arg_span(1), Diag::op_argument_value, {op_text(call.info()), "stddev", "at least 0", to_text(call.arg(1))});
+    call.fail_argument(1, "at least 0", to_text(call.arg(1)));
   call.static_result(Initializer{kind, call.arg(0).as_double(), call.arg(1).as_double(), {}, {}});
 }
 
 void infer_gammatone(OpCall& call) {
   double rate = call.arg(0).as_double(), low = call.arg(1).as_double(), high = call.arg(2).as_double();
   if (!(0 <= low && low < high && high <= rate / 2))
-    call.fail_at(call.arg_span(2), Diag::op_argument_value, {op_text(call.info()), "freq_max", "above `freq_min` and at most half of `sample_rate`", to_text(Value(high))});
+    call.fail_argument(2, "above `freq_min` and at most half of `sample_rate`", to_text(Value(high)));
   call.static_result(Initializer{Kind::gammatone, low, high, {}, {}, rate});
 }
 

@@ -60,7 +60,7 @@ void infer_ctc(OpCall& call) {
   call.require_dim(kTargets, labels, kTargetsSpatial);
   require_static(call, axis, kAxis);
   for (std::size_t i : {kInSpatial, kTargetsSpatial})
-    if (call.arg(i).dim()->size) call.fail_at(call.arg_span(i), Diag::op_argument_value, {op_text(call.info()), std::string(call.info().params[i].name), "dynamic", "static"});
+    if (call.arg(i).dim()->size) call.fail_argument(i, "dynamic", "static");
   require_exact_dims(call, kLogits, {batch, in, axis});
   require_exact_dims(call, kTargets, {batch, labels});
   require_dtype(call, kLogits, Wanted::floats);
@@ -92,7 +92,7 @@ void infer_edit_distance(OpCall& call) {
   call.require_dim(kA, a, kASpatial);
   call.require_dim(kB, b, kBSpatial);
   for (std::size_t i : {kASpatial, kBSpatial})
-    if (call.arg(i).dim()->size) call.fail_at(call.arg_span(i), Diag::op_argument_value, {op_text(call.info()), std::string(call.info().params[i].name), "dynamic", "static"});
+    if (call.arg(i).dim()->size) call.fail_argument(i, "dynamic", "static");
   require_exact_dims(call, kA, {batch, a});
   require_exact_dims(call, kB, {batch, b});
   for (std::size_t i : {kA, kB}) {

@@ -50,8 +50,7 @@ void infer_top_k(OpCall& call) {
   require_dtype(call, 0, Wanted::numbers);
   std::vector<Dim> axes = call.dims_arg(1);
   if (axes.empty())
-    call.fail_at(call.arg_span(1), Diag::op_argument_value,
-                 {op_text(call.info()), "axis", "at least one dim", "0 dims"});
+    call.fail_argument(1, "at least one dim", "0 dims");
   std::int64_t size = 1;
   for (Dim axis : axes) {
     call.require_dim(0, axis, 1);
@@ -72,9 +71,7 @@ void infer_top_k(OpCall& call) {
   } else {
     std::int64_t k = call.arg(2).get<std::int64_t>();
     if (!dynamic && k > size)
-      call.fail_at(call.arg_span(2), Diag::op_argument_value,
-                   {op_text(call.info()), "k", "at most " + std::to_string(size) + ", the number of entries",
-                    std::to_string(k)});
+      call.fail_argument(2, "at most " + std::to_string(size) + ", the number of entries", std::to_string(k));
     out = static_out_dim(call, 3, "k", DimKind::spatial, k);
   }
   call.input(call.operand(0));

@@ -18,7 +18,7 @@ void require_in_both(OpCall& call, Dim axis) {
 
 void infer_dot(OpCall& call) {
   std::vector<Dim> axes = call.dims_arg(2);
-  if (axes.empty()) call.fail_at(call.arg_span(2), Diag::op_argument_value, {"nn.dot", "reduce", "at least one dim", "an empty list"});
+  if (axes.empty()) call.fail_argument(2, "at least one dim", "an empty list");
   for (Dim axis : axes) {
     require_in_both(call, axis);
     bool first = without(call.context().lengths.length_dims(axis), call.type(0).dims).empty();

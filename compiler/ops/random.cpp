@@ -16,8 +16,7 @@ constexpr std::size_t kShape = 0, kDistribution = 1, kMean = 2, kStddev = 3, kBo
 std::pair<Value, Value> uniform_ends(OpCall& call) {
   auto given = [&](std::size_t i) { return call.given(i); };
   auto wrong = [&](std::size_t i, const std::string& wanted) {
-    call.fail_at(call.arg_span(i), Diag::op_argument_value,
-                 {op_text(call.info()), std::string(call.info().params[i].name), wanted, to_text(call.arg(i))});
+    call.fail_argument(i, wanted, to_text(call.arg(i)));
   };
   if (given(kMinval) || given(kMaxval)) {
     if (!given(kMaxval)) wrong(kMaxval, "a number where `minval` is given");
@@ -42,14 +41,11 @@ void infer_random(OpCall& call) {
   require_one_of(call, kDistribution, {"uniform", "normal", "truncated_normal"});
   DType dtype = call.arg(kDtype).get<DType>();
   auto wrong = [&](std::size_t i, const std::string& wanted) {
-    call.fail_at(call.arg_span(i), Diag::op_argument_value,
-                 {op_text(call.info()), std::string(call.info().params[i].name), wanted, to_text(call.arg(i))});
+    call.fail_argument(i, wanted, to_text(call.arg(i)));
   };
   bool uniform = call.arg(kDistribution).str() == "uniform";
   if (dtype == DType::bool_ || (!uniform && !is_float(dtype)))
-    call.fail_at(call.arg_span(kDtype), Diag::op_argument_value,
-                 {op_text(call.info()), "dtype", uniform ? "a dtype of numbers" : "a float dtype",
-                  "`" + std::string(to_string(dtype)) + "`"});
+    call.fail_argument(kDtype, uniform ? "a dtype of numbers" : "a float dtype", "`" + std::string(to_string(dtype)) + "`");
   Value a, b;  // ends, or mean and standard deviation
   if (uniform) {
     std::tie(a, b) = uniform_ends(call);

@@ -38,7 +38,7 @@ void infer_lstm(OpCall& call) {
   if (with_state) joined_dtype(call, {kX, kH, kC}, Operation::arithmetic);
   std::int64_t direction = call.arg(kDirection).get<std::int64_t>();
   if (direction != 1 && direction != -1)
-    call.fail_at(call.arg_span(kDirection), Diag::op_argument_value, {op_text(call.info()), "direction", "1 or -1", std::to_string(direction)});
+    call.fail_argument(kDirection, "1 or -1", std::to_string(direction));
   for (std::size_t i : {kX, kWRe, kW, kB}) call.input(call.operand(i));
   if (with_state) {
     call.input(call.operand(kH));

@@ -19,8 +19,7 @@ void infer_reduce(OpCall& call) {
   for (Dim axis : axes) call.require_dim(0, axis, 2);
   bool position = mode == "argmax" || mode == "argmin";
   if (axes.empty() || (position && axes.size() != 1))
-    call.fail_at(call.arg_span(2), Diag::op_argument_value,
-                 {op_text(call.info()), "axis", position ? "one dim" : "at least one dim", std::to_string(axes.size()) + " dims"});
+    call.fail_argument(2, position ? "one dim" : "at least one dim", std::to_string(axes.size()) + " dims");
   for (Dim axis : axes) {
     require_length_dims(call, 0, axis);
     if (axis->kind == DimKind::batch) continue;  // frames that are left are over the sequences which reach there

@@ -15,7 +15,7 @@ void infer_merge_dims(OpCall& call) {
   const TensorType& type = single_type(call, 0);
   std::vector<Dim> axes = call.dims_arg(1);
   if (axes.size() < 2)
-    call.fail_at(call.arg_span(1), Diag::op_argument_value, {op_text(call.info()), "axes", "two dims or more", std::to_string(axes.size()) + " dims"});
+    call.fail_argument(1, "two dims or more", std::to_string(axes.size()) + " dims");
   Dim merged = nullptr;
   bool single = true;  // all dims so far have size 1
   for (Dim axis : axes) {
@@ -79,7 +79,7 @@ void infer_split_dims(OpCall& call) {
   const TensorType& type = axis_type(call, 0, 1);
   std::vector<Dim> dims = call.dims_arg(2);
   bool pad = call.arg(3).get<bool>();
-  if (dims.size() < 2) call.fail_at(call.arg_span(2), Diag::op_argument_value, {op_text(call.info()), "dims", "two dims or more", std::to_string(dims.size()) + " dims"});
+  if (dims.size() < 2) call.fail_argument(2, "two dims or more", std::to_string(dims.size()) + " dims");
   for (Dim d : dims) reject_batch(call, d, 2);
   if (axis->size) {
     check_static_split(call, axis, dims, pad);

@@ -156,9 +156,7 @@ void require_one_of(OpCall& call, std::size_t arg, std::initializer_list<std::st
 
 void require_at_least(OpCall& call, std::size_t arg, std::int64_t least) {
   if (call.arg(arg).is<std::int64_t>() && call.arg(arg).get<std::int64_t>() < least)
-    call.fail_at(call.arg_span(arg), Diag::op_argument_value,
-                 {op_text(call.info()), std::string(call.info().params[arg].name), "at least " + std::to_string(least),
-                  to_text(call.arg(arg))});
+    call.fail_argument(arg, "at least " + std::to_string(least), to_text(call.arg(arg)));
 }
 
 void require_exact_dims(OpCall& call, std::size_t arg, const std::vector<Dim>& dims) {

@@ -21,7 +21,7 @@ void infer_choice(OpCall& call) {
   require_static(call, axis, kAxis);
   require_exact_dims(call, kScores, {call.dims().batch(), axis});
   std::int64_t beam = call.arg(kBeamSize).get<std::int64_t>();
-  if (beam < 1) call.fail_at(call.arg_span(kBeamSize), Diag::op_argument_value, {op_text(call.info()), "beam_size", "at least 1", to_text(call.arg(kBeamSize))});
+  if (beam < 1) call.fail_argument(kBeamSize, "at least 1", to_text(call.arg(kBeamSize)));
   call.input(call.operand(kScores));
   call.attr("axis", axis);
   call.attr("beam_size", beam);

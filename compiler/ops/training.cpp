@@ -25,7 +25,7 @@ std::vector<Dim> noise_axes(OpCall& call, std::size_t i) {
 
 void infer_dropout(OpCall& call) {
   double p = call.arg(1).as_double();
-  if (!(p >= 0 && p < 1)) call.fail_at(call.arg_span(1), Diag::op_argument_value, {op_text(call.info()), "dropout", "at least 0 and below 1", to_text(call.arg(1))});
+  if (!(p >= 0 && p < 1)) call.fail_argument(1, "at least 0 and below 1", to_text(call.arg(1)));
   std::vector<Dim> axes = noise_axes(call, 2);
   require_dtype(call, 0, Wanted::floats);
   bool on_forward = call.arg(3).get<bool>();

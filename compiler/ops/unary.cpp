@@ -194,7 +194,7 @@ void lower_unary(Lowering& l) {
 void infer_eps(OpCall& call) {
   require_dtype(call, 0, Wanted::floats);
   double eps = call.arg(1).as_double();
-  if (!(eps > 0 && eps < 1)) call.fail_at(call.arg_span(1), Diag::op_argument_value, {op_text(call.info()), "eps", "between 0 and 1", to_text(call.arg(1))});
+  if (!(eps > 0 && eps < 1)) call.fail_argument(1, "between 0 and 1", to_text(call.arg(1)));
   call.input(call.operand(0));
   call.attr("eps", eps);
   call.output({call.type(0).dims, call.type(0).dtype, nullptr});
