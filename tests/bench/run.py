@@ -37,7 +37,7 @@ sys.modules["returnn"], sys.modules["returnn.tensor"] = type(sys)("returnn"), st
 exec(open(sys.argv[1]).read(), {})
 """
 
-Model = collections.namedtuple("Model", "title path emitted")
+Model = collections.namedtuple("Model", "title path emitted options", defaults=[()])
 
 
 class Measured:
@@ -52,10 +52,6 @@ class Measured:
     @property
     def best(self):
         return min(self.seconds)
-
-    def times_stage(self, stage):
-        """The whole process in terms of one stage: both are of the same run, the median of the runs."""
-        return statistics.median(a / b for a, b in zip(self.seconds, self.stages[stage]))
 
 
 def spawn(command, log):
@@ -96,11 +92,14 @@ def all_models(folder):
         "chain of 10,000": models.chain(10000),
         "10,000 lines": models.source(10000),
     }
-    result = [Model(f"{p.stem}", p, folder / f"{p.stem}.py") for p in sorted((ROOT / "samples").glob("*.rcn"))]
+    samples = [p for p in sorted((ROOT / "samples").glob("*.rcn")) if "\nnetwork {" in p.read_text()]
+    result = [Model(p.stem, p, folder / f"{p.stem}.py") for p in samples]
     for number, (title, text) in enumerate(generated.items()):
         path = folder / f"generated{number}.rcn"
         path.write_text(text)
         result.append(Model(title, path, path.with_suffix(".py")))
+    language_model = ROOT / "samples" / "transformer_lm.rcn"
+    result.append(Model("96-block Transformer LM", language_model, folder / "blocks96.py", ("-D", "num_layers=96")))
     return result
 
 
@@ -158,12 +157,19 @@ def report(listed, result, constructed, antlr, floor):
         [[m.title, *(ms(min(result["stages", m.title].stages[s])) for s in stages)] for m in listed],
     )
 
-    short, long, lines = result["chain of 1,000"], result["chain of 10,000"], result["stages", "10,000 lines"]
+    short, long = result["chain of 1,000"], result["chain of 10,000"]
     goals = [
         ("tagger, of the bare interpreter", result["tagger"].best / bare.best, 1, "times"),
         ("20-layer BLSTM, of the bare interpreter", result["20-layer BLSTM"].best / bare.best, 1, "times"),
-        ("10,000 lines, of their parse stage", lines.times_stage("parse"), 1.5, "times"),
         *([("10,000 lines, of ANTLR alone", result["10,000 lines"].best / antlr, 1.5, "times")] if antlr else []),
+        *(
+            goal
+            for title in ("conformer_ctc", "transformer")
+            for goal in (
+                (title, result[title].best * 1000, 20, "ms"),
+                (title, result[title].kib / 1024, 64, "MiB"),
+            )
+        ),
         ("chain of 10,000", long.best * 1000, 100, "ms"),
         ("chain of 10,000", long.kib / 1024, 200, "MiB"),
         ("chain of 10,000, of the chain of 1,000", long.best / short.best, 12, "times"),
@@ -188,15 +194,16 @@ def main():
         listed = all_models(folder)
         commands = {"bare": [*PYTHON, "pass"], "version": [rcnc, "--version"]}
         for m in listed:
-            spawn([rcnc, str(m.path), "-o", str(m.emitted)], log)
-            commands[m.title] = [rcnc, str(m.path)]
-            commands["stages", m.title] = [rcnc, "-v", str(m.path)]
+            compile_it = [rcnc, str(m.path), *m.options]
+            spawn([*compile_it, "-o", str(m.emitted)], log)
+            commands[m.title] = compile_it
+            commands["stages", m.title] = [*compile_it, "-v"]
             commands["exec", m.title] = [*PYTHON, EXECUTE, str(m.emitted)]
         # A child's peak begins with that of the process which starts it.
         floor = spawn(["/bin/true"], log)[1].ru_maxrss + 512
         result = measure(commands, 5 if args.quick else 30, log)
         constructed = {m.title: construct_time(args.returnn, m) for m in listed} if args.returnn else {}
-        antlr = antlr_time(args.antlr, listed[-1]) if args.antlr else None
+        antlr = antlr_time(args.antlr, next(m for m in listed if m.title == "10,000 lines")) if args.antlr else None
         report(listed, result, constructed, antlr, floor)
 
 
