@@ -23,9 +23,37 @@ std::vector<Tensor> GraphBackend::cond(const CondSpec& spec, const CondBranch& t
   std::vector<std::string> names;
   std::vector<bool> wild(spec.results.size());
   bool permuted = false;
+  // Of the result that is its own output `cond` looks at the lengths, which must be one for each sequence. In a loop that is
+  // the only result; elsewhere any result may be it, or none.
+  auto declared = [&](Dim d) { return std::find(spec.joined.begin(), spec.joined.end(), d) != spec.joined.end(); };
+  auto unfit = [&](const TensorType& type) {
+    auto found = std::find_if(type.dims.begin(), type.dims.end(), [&](Dim d) {
+      if (!d->dynamic() || d->kind == DimKind::batch || declared(d)) return false;
+      return context_.lengths.length_dims(d).size() != 1;
+    });
+    return found == type.dims.end() ? nullptr : *found;
+  };
+  auto made_in_loop = [&](const TensorType& type) -> Dim {
+    for (Dim d : type.dims)
+      for (Dim atom : atoms(d))
+        if (atom->dynamic() && atom->kind != DimKind::batch && !declared(atom) && !open_.front().carriers.contains(atom)) return d;
+    return nullptr;
+  };
+  std::optional<std::size_t> main;
   for (std::size_t i = 0; i < spec.results.size(); ++i) {
-    std::string name = i == 0 ? "output" : part_name(spec.names[i]);
-    while (std::find(names.begin(), names.end(), name) != names.end()) name += "_";
+    Dim dim = unfit(spec.results[i]);
+    if (!dim && !main) main = i;
+    if (!open_loops()) continue;
+    if (!dim || !context_.lengths.length_dims(dim).empty()) dim = made_in_loop(spec.results[i]);
+    if (!dim) continue;
+    std::string why = context_.lengths.length_dims(dim).empty() ? "is as long in all sequences" : "gets its length in the loop";
+    context_.diagnostics.report(Diag::branch_lengths, spec.span, {spec.names[i], to_string(dim), why})
+        .help(Diag::help_text, {"`nn.where` chooses between values that both are computed"});
+    throw EvalError{};
+  }
+  for (std::size_t i = 0; i < spec.results.size(); ++i) {
+    std::string name = i == main ? "output" : part_name(spec.names[i]);
+    while ((i != main && name == "output") || std::find(names.begin(), names.end(), name) != names.end()) name += "_";
     names.push_back(name);
   }
   TensorType counts{{}, DType::int32, nullptr};
@@ -55,9 +83,9 @@ std::vector<Tensor> GraphBackend::cond(const CondSpec& spec, const CondBranch& t
     regions[side] = close_region();
   }
   bool assigned = !assigns[0].empty() || !assigns[1].empty();
-  std::string assigned_name = names.empty() ? "output" : "assigned";
+  std::string assigned_name = main ? "assigned" : "output";
   for (int side : {0, 1}) {
-    if (!assigned && !names.empty()) continue;
+    if (!assigned && main) continue;
     Layer* sum = nullptr;
     if (assigns[side].empty()) {
       sum = &graph_.add("constant", {{"value", 0}, {"dtype", "int32"}}, counts, regions[side]->scope, assigned_name, spec.span, regions[side]);
@@ -95,7 +123,7 @@ std::vector<Tensor> GraphBackend::cond(const CondSpec& spec, const CondBranch& t
   auto branch = [&](int side) {
     return OptionDict{{"class", "subnetwork"}, {"from", OptionList{}}, {"subnetwork", RegionRef{regions[side]}}};
   };
-  TensorType type = spec.results.empty() ? counts : spec.results[0];
+  TensorType type = main ? spec.results[*main] : counts;
   std::uint64_t varies = variation(condition);
   for (std::size_t i = first_layer; i < graph_.layers.size(); ++i) varies |= variation({&graph_.layers[i], {}});
   stays |= varies & open_loops();  // outside, the loop's axis would come into one branch only, or with lengths that `cond` does not take
@@ -107,7 +135,7 @@ std::vector<Tensor> GraphBackend::cond(const CondSpec& spec, const CondBranch& t
   for (const Region* region : regions) const_cast<Region*>(region)->owner = &layer;
   if (permuted) permuted_.insert(&layer);
   if (varies) varying_[&layer] |= varies;
-  if (assigned) open_.back().assigns.push_back({&layer, names.empty() ? std::string() : assigned_name});
+  if (assigned) open_.back().assigns.push_back({&layer, main ? assigned_name : std::string()});
   std::vector<Tensor> result;
   for (std::size_t i = 0; i < spec.results.size(); ++i) {
     LayerRef ref = results[0][i];

@@ -26,7 +26,7 @@ import numpy
 from compare import compare
 from eager import Eager, EagerError
 from inputs import poisoned, random_inputs, random_parameters
-from program_gen import DECLARATIONS, Generator, Shape, anchors, members
+from program_gen import DECLARATIONS, Generator, anchors, members
 from program_tree import lines_of, size_of, smaller
 from run import named_alike
 
@@ -160,7 +160,7 @@ def moved_of(i):
 
 def program_of(seed, i):
     """The statements of one program."""
-    return Generator(i, random.Random(f"{seed} {i}"), Shape(loop_branches=not moved_of(i))).program()
+    return Generator(i, random.Random(f"{seed} {i}")).program()
 
 
 def run_group(rcnc, seed, numbers, shrink, moved):
