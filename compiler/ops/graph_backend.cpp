@@ -130,8 +130,22 @@ Layer& GraphBackend::add_in(std::size_t open, std::string cls, OptionDict option
       if (permuted_.contains(ref.layer)) permuted_.insert(&layer);
     });
   if (layer.cls == "constant" && layer.type.has(context_.dims.batch()) && layer.type.dims[0] != context_.dims.batch()) permuted_.insert(&layer);
+  if (open > 0 && may_be_reordered(layer)) reordered_.insert(&layer);
   carries({&layer, {}}, layer.type);
   return layer;
+}
+
+// Where sources have different dims, the order of their axes depends on whether the loop's axis is among them; a softmax
+// moves its axis.
+bool GraphBackend::may_be_reordered(const Layer& layer) const {
+  if (layer.type.dims.size() < 2) return false;
+  if (layer.option("allow_broadcast_all_sources") || layer.cls == "softmax_over_spatial") return true;
+  static constexpr std::string_view keeping[] = {"activation", "cast", "combine", "compare", "copy", "dropout", "eval", "reduce", "switch"};
+  if (std::find(std::begin(keeping), std::end(keeping), layer.cls) == std::end(keeping)) return false;
+  bool result = false;
+  for (const auto& [key, option] : layer.options)
+    for_each_layer(option, [&](const LayerRef& ref) { result = result || reordered_.contains(ref.layer); });
+  return result;
 }
 
 Layer& GraphBackend::add(std::string cls, OptionDict options, TensorType type, std::string base, Span span) {

@@ -84,6 +84,7 @@ class GraphBackend final : public Backend {
   // In the outermost dict that sees all it refers to, outside of all calls.
   Layer& add_shared(std::string cls, OptionDict options, TensorType type, std::string base, Span span);
   Layer& add_in(std::size_t open, std::string cls, OptionDict options, TensorType type, std::string base, Span span, bool as_it_is = false);
+  bool may_be_reordered(const Layer& layer) const;
   bool one_has_all(const std::vector<LayerRef>& sources) const;
   void allow_loop_axis(std::string& cls, OptionDict& options, const TensorType& type) const;
   const TensorType& type_of(const LayerRef& ref) const;
@@ -170,6 +171,7 @@ class GraphBackend final : public Backend {
   std::unordered_map<const Layer*, TensorType> frames_types_;  // of what a loop hands out, with its axis
   std::unordered_map<const Layer*, std::uint64_t> varying_;  // the open dicts of loops from step to step of which a layer differs, as bits
   std::unordered_set<const Layer*> permuted_;  // layers whose batch axis may not be the first in RETURNN
+  std::unordered_set<const Layer*> reordered_;  // layers in loops whose axes may have another order where RETURNN moves them out
   std::unordered_map<const Layer*, std::string> assigned_;  // `variable_assign` layers, with the parameter
   std::unordered_map<std::string, const Layer*> variables_;
   std::unordered_map<Dim, Dim>* joined_ = nullptr;  // in a branch: what the declared dims that it gives a length are made of

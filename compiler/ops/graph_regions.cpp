@@ -448,20 +448,20 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
     for (const LayerRef& ref : stacked) of_hypotheses(ref);
   }
   // RETURNN takes the hypotheses of `output`, and with them the lengths, for those of the loop; of a loop that ends by
-  // itself it would take the lengths of another dim, too.
+  // itself it would take the lengths of another dim, too. It wants the same order of axes in and out of the loop.
   Layer* output = nullptr;
   auto fits = [&](const TensorType& t) {
     return given.axis_known || std::none_of(t.dims.begin(), t.dims.end(), [](Dim d) { return d->dynamic() && d->kind != DimKind::batch; });
   };
   for (const LayerRef& ref : stacked)
-    if (!output && fits(ref.layer->type) && (!spec.search || has_choice(ref.layer))) output = const_cast<Layer*>(ref.layer);
+    if (!output && fits(ref.layer->type) && (around || !reordered_.contains(ref.layer)) && (!spec.search || has_choice(ref.layer))) output = const_cast<Layer*>(ref.layer);
   if (!output && choice) output = &add("copy", {{"from", choice}}, choice->type, "output", spec.span);
   for (const LayerRef& ref : stacked)
     if (ref.layer != output) const_cast<Layer*>(ref.layer)->options.emplace_back("is_output_layer", true);
   if (!output) {  // every loop has one
     const Layer* some = nullptr;
     for (const auto& [unused, layer] : states)
-      if (fits(layer->type) && (!some || layer->id < some->id)) some = layer;
+      if (fits(layer->type) && !reordered_.contains(layer) && (!some || layer->id < some->id)) some = layer;
     output = &add("copy", {{"from", some ? LayerRef{some, {}} : LayerRef{&dense_index, {}}}}, some ? some->type : counts, "output", spec.span);
   }
   output->name = "output";
@@ -475,6 +475,13 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
   const Region* region = close_region();
 
   // ---- what comes out
+  for (std::size_t i = 0; counted && i < spec.stacked.size(); ++i)
+    for (Dim d : spec.stacked[i].dims) {
+      std::vector<Dim> parts = atoms(d);
+      if (std::all_of(parts.begin(), parts.end(), [&](Dim a) { return a->size || a->kind == DimKind::batch || known(&Open::carriers, a); })) continue;
+      context_.diagnostics.report(Diag::stack_dim_of_step, spec.span, {spec.stacked_names[i], to_string(d), to_string(counted)});
+      throw EvalError{};
+    }
   if (spec.search && !spec.axis_known) searched_.insert(spec.axis);
   TensorType type = output->type;
   type.dims.insert(type.dims.begin(), spec.axis);

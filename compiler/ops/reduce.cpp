@@ -74,8 +74,12 @@ void lower_reduce(Lowering& l) {
   std::vector<Dim> uneven = l.ragged(type, axes);
   bool dynamic = std::any_of(axes.begin(), axes.end(), [](Dim d) { return d->dynamic() && d->kind != DimKind::batch; });
   bool over_batch = std::any_of(axes.begin(), axes.end(), [](Dim d) { return d->kind == DimKind::batch; });
-  if (mode == "mean" && (!uneven.empty() || (dynamic && (over_batch || out.dtype != DType::float32)))) {
-    // RETURNN corrects a mean by a float32 factor from the lengths of the reduced axes only.
+  bool nested = std::any_of(axes.begin(), axes.end(), [&](Dim d) {
+    const std::vector<Dim> over = l.lengths().length_dims(d);
+    return std::any_of(over.begin(), over.end(), [&](Dim o) { return o->kind != DimKind::batch && contains(axes, o); });
+  });
+  if (mode == "mean" && (nested || !uneven.empty() || (dynamic && (over_batch || out.dtype != DType::float32)))) {
+    // RETURNN corrects a mean by a float32 factor from the lengths of the reduced axes only, which may not depend on each other.
     LayerRef ones = l.constant(1.0, type_of(type.dims, out.dtype), "ones");
     for (Dim d : uneven) {
       source = l.masked(source, type, d, 0.0);

@@ -4,6 +4,7 @@ from program_tree import Expr, Node, Type
 from program_values import BATCH, B, F, I, Scope, Values
 
 DEPTH = 3  # of loops and branches
+STATIC = ("input", "hidden")  # what loops go over
 
 DECLARATIONS = """\
 import nn
@@ -207,7 +208,7 @@ class Generator(Values):
         inner_loop = bool(scope.loops)
         index = self._name("t")
         around = {dim for _, dim in scope.loops}
-        known = [d for d in ["time", "time", "time", "keys", "input", "hidden"] if d not in around]
+        known = [d for d in ["time", "time", "time", "keys", *STATIC] if d not in around]
         known += [d for d in self.batch_lengths if d.startswith("o") and d not in around and not self.varying.get(d) and any(d in t.dims for t in scope.vars.values())]
         new = self.rng.random() < 0.35
         if not known:
@@ -257,6 +258,8 @@ class Generator(Values):
             if k < count:
                 name = self._name("r")
                 type_ = self._type(inner, without={dim})
+                if dim in STATIC and any(dim in self.varying.get(d, ()) for d in type_.dims):
+                    type_ = Type(type_.dtype, BATCH)  # there is no layer for such lengths
                 value = self.value(type_, inner, 2)
                 body.append(Node("stack", f"stack {name} = {{0}}", [value], name))
                 stacks[name] = value.type
