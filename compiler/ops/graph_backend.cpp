@@ -105,7 +105,8 @@ void GraphBackend::allow_loop_axis(std::string& cls, OptionDict& options, const 
 Layer& GraphBackend::add_in(std::size_t open, std::string cls, OptionDict options, TensorType type, std::string base,
                             Span span, bool as_it_is) {
   std::uint64_t varies = 0;
-  if (cls == "random" || cls == "choice")
+  bool value_varies = cls == "random" || cls == "choice";
+  if (value_varies)
     for (std::size_t i = 1; i <= open; ++i) varies |= open_[i].loop ? bit(i) : 0;
   for (auto& [key, option] : options) {
     if (open > 0 && !as_it_is) {
@@ -118,12 +119,17 @@ Layer& GraphBackend::add_in(std::size_t open, std::string cls, OptionDict option
           if (open_[i].loop && open_[i].axis == ref.dim) ref.dim = inner_dim(open_[i]);
       });
     }
-    for_each_layer(option, [&](const LayerRef& ref) { varies |= variation(ref); });
+    for_each_layer(option, [&, &key = key](const LayerRef& ref) {
+      varies |= variation(ref);
+      value_varies = value_varies || (key != "shape_deps" && variation(ref) && !by_lengths_.contains(ref.layer));
+    });
   }
+  if (cls == "range_from_length" || cls == "range_in_axis") value_varies = false;
   if (varies && (cls == "combine" || cls == "compare" || cls == "eval" || cls == "switch")) allow_loop_axis(cls, options, type);
   const NameScope* scope = open + 1 == open_.size() ? scopes_.back() : open_[open].region->scope;
   Layer& layer = graph_.add(std::move(cls), std::move(options), std::move(type), scope, std::move(base), span, open_[open].region);
   if (varies) varying_.emplace(&layer, varies);
+  if (varies && !value_varies) by_lengths_.insert(&layer);
   for (const auto& [key, option] : layer.options)
     for_each_layer(option, [&](const LayerRef& ref) {
       if (training_only_.contains(ref.layer)) training_only_.insert(&layer);

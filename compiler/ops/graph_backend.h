@@ -170,6 +170,7 @@ class GraphBackend final : public Backend {
   std::map<std::pair<const Layer*, std::string>, TensorType> sub_types_;  // of further outputs
   std::unordered_map<const Layer*, TensorType> frames_types_;  // of what a loop hands out, with its axis
   std::unordered_map<const Layer*, std::uint64_t> varying_;  // the open dicts of loops from step to step of which a layer differs, as bits
+  std::unordered_set<const Layer*> by_lengths_;  // layers that vary by the lengths of their dims only: moved out they lack the loop's axis
   std::unordered_set<const Layer*> permuted_;  // layers whose batch axis may not be the first in RETURNN
   std::unordered_set<const Layer*> reordered_;  // layers in loops whose axes may have another order where RETURNN moves them out
   std::unordered_map<const Layer*, std::string> assigned_;  // `variable_assign` layers, with the parameter

@@ -122,7 +122,7 @@ LayerRef GraphBackend::varying(const LayerRef& ref, const TensorType& type, cons
 }
 
 LayerRef GraphBackend::varying(const LayerRef& ref, std::size_t open, const TensorType& type, const std::string& base, Span span) {
-  if (variation(ref) & bit(open)) return ref;
+  if ((variation(ref) & bit(open)) && !by_lengths_.contains(ref.layer)) return ref;
   return depending(ref, {open_[open].index, {}}, std::max(open, open_of(*ref.layer)), type, base + "_each", span);
 }
 

@@ -43,6 +43,8 @@ class Values:
         dims = [d for d in dims if not d & around]
         used = [set(t.dims) for t in scope.vars.values() if not t.dims & around and len(t.dims) < 4]
         chosen = self.rng.choice(dims + used[:3] + used[-2:])
+        if any(d in self.varying and self.batch_lengths[d] for d in chosen):
+            chosen = chosen | BATCH  # without it nothing says which frames count in which step
         return Type(self.rng.choice([F, F, F, F, I, B]), frozenset(chosen))
 
     def _number(self):

@@ -27,6 +27,15 @@ network {
         output label = nn.random_label([batch, time, input], labels)
         output again = nn.random_uniform([batch, time, input], minval=-1.0, maxval=3.0)
         output switched = nn.switchout(said, 0.5)
+        loop t over time with before = nn.constant(0, dims=[batch], sparse_dim=labels) {
+            probs = 0.6 * nn.one_hot(before) + 0.1
+            chosen = nn.scheduled_sampling(target=said[t], estimated=nn.log(probs), estimated_type="log-probs", axis=labels, prob=0.8)
+            stack sampled = chosen
+            stack sampled_before = before
+            before = chosen
+        }
+        output sampled
+        output sampled_before
         output deep = nn.stochastic_depth(fn() => data, 0.25, [batch, time])
         loop t over time { stack steps = nn.random_uniform([batch, input], minval=-1.0, maxval=3.0) }
         output steps
@@ -94,6 +103,14 @@ def check(backend, run):
 
     switched = by(on["switched"], "batch", "time")[frames]  # all said was 0
     c.mean("switchout", switched != 0, 0.375, numpy.sqrt(0.375 * 0.625))
+    sampled, before = by(on["sampled"], "batch", "time"), by(on["sampled_before"], "batch", "time")
+    c.true("the label of the step before is another one", numpy.array_equal(sampled[:, :-1][frames[:, 1:]], before[:, 1:][frames[:, 1:]]))
+    sampled, before = sampled[frames], before[frames]  # all said was 0
+    stays = numpy.where(before == 0, 0.2 + 0.8 * 0.7, 0.2 + 0.8 * 0.1)
+    c.mean("scheduled sampling, labels that are 0", (sampled == 0) - stays + 0.5, 0.5, numpy.sqrt(numpy.mean(stays * (1 - stays))))
+    repeated = (sampled == before)[before != 0]
+    c.mean("scheduled sampling, labels again", repeated, 0.56, numpy.sqrt(0.56 * 0.44))
+    c.true("scheduled sampling with the train flag off", numpy.all(by(off["sampled"], "batch", "time")[frames] == 0))
     deep = by(on["deep"], *names)[frames]
     c.true("stochastic depth is not the same for all of a frame", numpy.all(deep == deep[:, :1]))
     c.mean("stochastic depth", deep[:, 0] == 0, 0.25, numpy.sqrt(0.25 * 0.75))
