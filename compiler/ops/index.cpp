@@ -139,6 +139,12 @@ void infer_boolean_mask(OpCall& call) {
   const TensorType& x = axis_type(call, 0, 2);
   const TensorType& mask = axis_type(call, 1, 2);
   require_dtype(call, 1, Wanted::bools);
+  for (std::size_t i : {0, 1})
+    if (const Tensor tensor = *as_tensor(call.operand(i)); tensor->traits.undecided()) {
+      call.context().diagnostics.report(Diag::frames_of_hypotheses, call.arg_span(i), {op_text(call.info())})
+          .help(Diag::help_text, {"`nn.decide` takes the best hypothesis of each sequence"});
+      throw EvalError{};
+    }
   require_length_dims(call, 1, axis);
   if (std::vector<Dim> more = without(mask.dims, x.dims); !more.empty()) {
     call.context().diagnostics.report(Diag::dims_not_covered, call.span(), {op_text(call.info())})
