@@ -6,6 +6,7 @@
 
 #include "compiler/base/suggest.h"
 #include "runtime/blas.h"
+#include "runtime/debug_backend.h"
 #include "runtime/eager_backend.h"
 #include "runtime/objective.h"
 #include "runtime/report.h"
@@ -22,6 +23,7 @@ struct EagerRun::State {
   Inputs inputs;
   Params params;
   EagerBackend backend;
+  std::optional<DebugBackend> debugged;  // around `backend`
   std::vector<PrintedTensor> printed;
   std::unordered_map<std::string, int> names;
   struct Glob {
@@ -48,6 +50,10 @@ struct EagerRun::State {
     run.step = options.step;
     run.seed = options.seed;
     run.loop_frames = options.loop_frames;
+    if (options.debugger) {
+      options.debugger->attach(run);
+      debugged.emplace(backend, *options.debugger, run);
+    }
     for (const std::string& glob : options.print) globs.push_back({"--print", glob, false});
     if (options.trace) globs.push_back({"--trace", *options.trace, false});
     if (!globs.empty()) backend.observer = [this](const Produced& p) { observe(p); };
@@ -136,7 +142,10 @@ EagerRun::EagerRun(EagerOptions options, const SourceMap& sources, DiagnosticSin
 EagerRun::~EagerRun() = default;
 
 bool EagerRun::declare_inputs(const std::vector<ExternInput>& externs) { return state_->inputs.declare(externs); }
-Backend& EagerRun::backend() { return state_->backend; }
+Backend& EagerRun::backend() {
+  if (state_->debugged) return *state_->debugged;
+  return state_->backend;
+}
 int EagerRun::finish() { return state_->finish(); }
 
 }  // namespace rcn

@@ -16,6 +16,8 @@
 
 namespace rcn {
 
+class EagerDebugger;
+
 // As on the command line.
 struct EagerOptions {
   std::vector<std::string> data;            // --data NAME=FILE[:KEY] or NAME=[[1, 2], [3]]
@@ -38,6 +40,7 @@ struct EagerOptions {
   std::int64_t step = 0;       // --step
   std::optional<int> threads;  // --threads
   std::int64_t loop_frames = Limits{}.loop_frames;
+  EagerDebugger* debugger = nullptr;  // --debug, --break
 };
 
 // Construct it, declare the externs, evaluate the program with backend(), then finish().

@@ -1,5 +1,7 @@
 #include "runtime/eager_backend.h"
 
+#include "runtime/debug_view.h"
+
 namespace rcn {
 
 std::vector<Tensor> EagerBackend::apply(const OpNode& node) {
@@ -76,6 +78,8 @@ void EagerBackend::leave_scope() {
   run_.scope = std::move(outer_scopes_.back());
   outer_scopes_.pop_back();
 }
+
+std::string EagerBackend::describe(const Tensor& tensor) { return described(tensor, run_.lengths); }
 
 void EagerBackend::check(const Tensor& condition, const std::string& message, Span span) {
   Held x = latest(eager(condition));

@@ -55,6 +55,7 @@ class EagerBackend : public Backend {
   void outside(const std::function<void()>& make) override;
   void assign(const Parameter& parameter, const Tensor& current, const Tensor& value, Span span) override;
   void check(const Tensor& condition, const std::string& message, Span span) override;
+  std::string describe(const Tensor& tensor) override;
 
   const std::vector<MarkedTensor>& marks() const { return marks_; }
 

@@ -131,6 +131,7 @@ struct Writer {
   std::vector<Level> levels;
   ListStyle style;
   bool boolean;
+  std::int64_t edge;
 
   void write(std::size_t level, std::int64_t prefix) {
     if (level == levels.size()) {
@@ -146,15 +147,21 @@ struct Writer {
     const Level& l = levels[level];
     std::int64_t count = l.lengths.defined() ? l.lengths.data_ptr<std::int64_t>()[prefix] : l.size;
     out << '[';
+    bool inner = level + 1 < levels.size();
+    auto separator = [&] {
+      out << ',';
+      if (inner && style == ListStyle::text) {
+        out << '\n' << std::string(level + 1, ' ');
+      } else {
+        out << ' ';
+      }
+    };
     for (std::int64_t i = 0; i < count; ++i) {
-      if (i > 0) out << ',';
-      if (i > 0 && level + 1 == levels.size()) out << ' ';
-      if (i > 0 && level + 1 < levels.size()) {
-        if (style == ListStyle::text) {
-          out << '\n' << std::string(level + 1, ' ');
-        } else {
-          out << ' ';
-        }
+      if (i > 0) separator();
+      if (edge > 0 && i == edge && count > 2 * edge + 1) {
+        out << "...";
+        i = count - edge;
+        separator();
       }
       write(level + 1, prefix * l.size + i);
     }
@@ -162,15 +169,16 @@ struct Writer {
   }
 };
 
-void write_levels(std::ostream& out, const at::Tensor& value, std::vector<Level> levels, ListStyle style) {
+void write_levels(std::ostream& out, const at::Tensor& value, std::vector<Level> levels, ListStyle style,
+                  std::int64_t edge = 0) {
   switch (value.scalar_type()) {
-    case at::kFloat: return Writer<float>{out, value.data_ptr<float>(), std::move(levels), style, false}.write(0, 0);
-    case at::kDouble: return Writer<double>{out, value.data_ptr<double>(), std::move(levels), style, false}.write(0, 0);
-    case at::kHalf: return write_levels(out, value.to(at::kFloat), std::move(levels), style);
+    case at::kFloat: return Writer<float>{out, value.data_ptr<float>(), std::move(levels), style, false, edge}.write(0, 0);
+    case at::kDouble: return Writer<double>{out, value.data_ptr<double>(), std::move(levels), style, false, edge}.write(0, 0);
+    case at::kHalf: return write_levels(out, value.to(at::kFloat), std::move(levels), style, edge);
     default: {
       at::Tensor wide = value.to(at::kLong);
       return Writer<std::int64_t>{out, wide.data_ptr<std::int64_t>(), std::move(levels), style,
-                                  value.scalar_type() == at::kBool}
+                                  value.scalar_type() == at::kBool, edge}
           .write(0, 0);
     }
   }
@@ -178,7 +186,8 @@ void write_levels(std::ostream& out, const at::Tensor& value, std::vector<Level>
 
 }  // namespace
 
-void write_values(std::ostream& out, const Tensor& tensor, Lengths& lengths, ListStyle style, bool padding) {
+void write_values(std::ostream& out, const Tensor& tensor, Lengths& lengths, ListStyle style, bool padding,
+                  std::int64_t edge) {
   Axes order = printed_dims(tensor->type.dims, lengths);
   at::Tensor value =
       padding ? aligned(eager(tensor), order).detach().cpu().contiguous() : shown_values(tensor, lengths);
@@ -191,7 +200,7 @@ void write_values(std::ostream& out, const Tensor& tensor, Lengths& lengths, Lis
       level.lengths = lengths.over(order[i], before).expand(lengths.shape(before)).contiguous();
     levels.push_back(std::move(level));
   }
-  write_levels(out, value, std::move(levels), style);
+  write_levels(out, value, std::move(levels), style, edge);
 }
 
 void write_array(std::ostream& out, const at::Tensor& value, ListStyle style) {

@@ -40,8 +40,10 @@ std::string short_number(double value);
 
 enum class ListStyle { text, json };
 // Nested lists: valid frames only, or all with `padding`. Text is indented like NumPy's; json has null for nan and
-// "inf", "-inf" for infinite values.
-void write_values(std::ostream& out, const Tensor& tensor, Lengths& lengths, ListStyle style, bool padding);
+// "inf", "-inf" for infinite values. With `edge` only so many at the begin and end of each list that is longer.
+inline constexpr std::int64_t kShownEdge = 3;
+void write_values(std::ostream& out, const Tensor& tensor, Lengths& lengths, ListStyle style, bool padding,
+                  std::int64_t edge = 0);
 void write_array(std::ostream& out, const at::Tensor& value, ListStyle style);
 void write_number(std::ostream& out, double value, ListStyle style);
 

@@ -194,6 +194,8 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   auto* train_flag = app.add_flag("--train", e.train, "the dynamic train flag is on")->group(run);
   app.add_flag("--eval", eval, "the dynamic train flag is off (the default)")->group(run)->excludes(train_flag);
   app.add_option("--step", e.step, "training steps before this one (default 0)")->check(CLI::NonNegativeNumber)->group(run);
+  app.add_option("--break", e.breaks, "stop there with a prompt: a line, a name (encoder/*), nan, first or error; `NAME if CONDITION`")->take_all()->allow_extra_args(false)->type_name("WHERE")->group(run);
+  app.add_flag("--debug", e.debug, "a prompt at the first breakpoint or error, or at the first operation")->group(run);
   app.add_option("--device", e.device, "cpu or cuda[:N]")->group(run);
   app.add_option("--threads", e.threads, "threads of the tensor library")->group(run);
 
@@ -242,6 +244,8 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
     if (option->get_group() == output && o.command == Command::run && option->get_name() != "--json")
       return usage(option->get_name() + " does not go with --eager; --save writes results to a file");
   }
+  if (!e.breaks.empty()) e.debug = true;
+  if (e.debug && o.models.size() == 1 && o.models[0] == "-") return usage("--debug reads standard input, so the model must be a file");
   if (e.device != "cpu") return usage("--device " + e.device + ": this version runs on the CPU only");
   if (e.params_file.empty() && (!e.rename_map_file.empty() || e.params_partial))
     return usage(std::string(e.params_partial ? "--params-partial" : "--rename-map") + " needs --params");

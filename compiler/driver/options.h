@@ -37,6 +37,8 @@ struct EagerFlags {
   bool train = false;
   std::int64_t step = 0;
   int threads = 0;                      // 0: libtorch's choice
+  std::vector<std::string> breaks;      // --break WHERE
+  bool debug = false;                   // a prompt
   std::string device = "cpu";
 };
 

@@ -134,6 +134,8 @@ class Backend {
   virtual void assign(const Parameter& parameter, const Tensor& current, const Tensor& value, Span span) = 0;
   // `assert` on a tensor: checked in eager runs, left out of the network.
   virtual void check(const Tensor& condition, const std::string& message, Span span) = 0;
+  // The values in a tensor in a few words, for messages; empty where there are none.
+  virtual std::string describe(const Tensor&) { return {}; }
 };
 
 }  // namespace rcn
