@@ -52,6 +52,7 @@ class EagerDebugger final : public Debugger {
   // ---- what the backend does
   void operation(const OpNode& node);  // is about to run
   bool watches() const { return !busy_ && watches_; }
+  bool busy() const { return busy_; }  // what runs belongs to the prompt
   bool watches_nan() const { return watches_nan_; }
   void made(const std::string& name);
   void made_nan(const std::string& name, const OpNode& node, const std::vector<Tensor>& results);

@@ -60,6 +60,7 @@ struct EagerRun::State {
   }
 
   void observe(const Produced& p) {
+    if (options.debugger && options.debugger->busy()) return;  // made by its prompt
     note_name(p.name);
     if (options.trace && glob_match(*options.trace, p.name)) trace.write(p, run.lengths);
     for (const std::string& glob : options.print) {

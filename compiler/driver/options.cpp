@@ -27,7 +27,7 @@ Commands (before the files; without one: compile):
   flags       the mode flags of every module, and what set them
   doc         the documentation of NAME..., such as nn.Linear; without a name, all names
 
-Exit codes: 0 fine, 1 the model or input has errors, 2 wrong usage, 3 internal error.)";
+Exit codes: 0 fine, 1 the model or input has errors, 2 wrong usage, 3 internal error, 130 interrupted.)";
 
 // `@file` stands for the arguments in that file: one a line, or separated by blanks; quotes keep blanks.
 bool expand_response_files(int argc, const char* const* argv, std::vector<std::string>& result) {
