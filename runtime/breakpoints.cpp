@@ -146,8 +146,9 @@ bool resolve_breakpoint(Breakpoint& b, Stopped& program, std::string& error) {
 }
 
 bool name_fits(const Breakpoint& b, std::string_view name) {
-  std::string dotted = with_dots(name);
-  return glob_match(b.glob, dotted) || (dotted.find(']') != std::string::npos && glob_match(b.glob, without_steps(dotted)));
+  std::string dotted = with_dots(name), plain = without_steps(dotted);
+  if (plain.find('.') == std::string::npos && glob_match(b.glob, "main." + plain)) return true;
+  return glob_match(b.glob, dotted) || glob_match(b.glob, plain);
 }
 
 std::string problem_text(const std::vector<Diagnostic>& problems) {

@@ -32,14 +32,14 @@ struct Breakpoint {
   Span at;                    // of the statement
   ast::Expr* when = nullptr;  // the condition
 
-  // A call of its name has begun at that depth, or a tensor of it was made there: the condition is looked at again
-  // before the next statement of that call, or before each of them.
+  // A call of its name has begun at that depth, or a tensor of it was made there: the condition is looked at after the
+  // statement that runs, or after each one of the call.
   struct Armed {
     std::size_t depth;
     bool whole_call;
   };
   std::vector<Armed> armed;
-  Span last;  // the statement at which it was last hit
+  Span last;  // the statement that it stopped in, while that runs
 };
 
 // False if the text says no place; then `error` says why.
@@ -48,7 +48,8 @@ bool parse_breakpoint(const std::string& where, Breakpoint& result, std::string&
 // Finds the line among the program's statements and parses the condition.
 bool resolve_breakpoint(Breakpoint& breakpoint, Stopped& program, std::string& error);
 
-// `name` is that of a call, a variable in it or a tensor: `loop[3].decoder.att`. Steps of loops may be left out in the glob.
+// `name` is that of a call, a variable in it or a tensor: `loop[3].decoder.att`. In the glob steps of loops may be
+// left out, and `main` may stand before what is made there.
 bool name_fits(const Breakpoint& breakpoint, std::string_view name);
 
 // The first of the problems, with the place in the text where it has one.

@@ -45,7 +45,7 @@ std::vector<Tensor> DebugBackend::apply(const OpNode& node) {
   if (debugger_.watches_nan() && made_non_finite(node, results, run_.lengths)) {
     debugger_.made_nan(name, node, results);
   } else {
-    debugger_.made(name);
+    debugger_.made(name, !node.base_name.empty());
   }
   return results;
 }
@@ -53,7 +53,7 @@ std::vector<Tensor> DebugBackend::apply(const OpNode& node) {
 Tensor DebugBackend::parameter(const Parameter& parameter) {
   Tensor tensor = inner_.parameter(parameter);
   debugger_.loaded(parameter, tensor);
-  if (debugger_.watches()) debugger_.made(parameter.path);
+  if (debugger_.watches()) debugger_.made(parameter.path, false);
   return tensor;
 }
 
@@ -67,8 +67,8 @@ LoopResult DebugBackend::loop(const LoopSpec& spec, const LoopBody& body) {
   });
   std::string name = scoped(spec.name);
   if (!debugger_.watches()) return result;
-  for (const LoopState& s : spec.state) debugger_.made(name + "." + s.name);
-  for (const std::string& s : spec.stacked_names) debugger_.made(name + "." + s);
+  for (const LoopState& s : spec.state) debugger_.made(name + "." + s.name, false);
+  for (const std::string& s : spec.stacked_names) debugger_.made(name + "." + s, false);
   return result;
 }
 

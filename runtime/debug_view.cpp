@@ -37,6 +37,10 @@ std::string stats_words(const Stats& s) {
   return text;
 }
 
+std::string static_text(const Value& value) {
+  return value.is_str() ? "\"" + value.str() + "\"" : to_text(value);
+}
+
 std::string type_of(const Tensor& t, Lengths& lengths) {
   TensorType type = t->type;
   type.dims = printed_dims(type.dims, lengths);
@@ -89,13 +93,15 @@ std::string described(const Value& value, Lengths& lengths) {
     bool tensors = false;
     for_each_leaf(value, "", [&](const std::string& path, const Value& leaf) {
       tensors = tensors || leaf.is_tensor();
-      text += (text.empty() ? "" : "; ") + path + " " + (leaf.is_tensor() ? to_string(leaf.tensor()->type) : shown_text(leaf));
+      if (!text.empty()) text += "; ";
+      text += path + " ";
+      text += leaf.is_tensor() ? to_string(leaf.tensor()->type) : static_text(leaf);
     });
-    if (!tensors) text = shown_text(value);
+    if (!tensors) text = to_text(value);
   } else {
-    text = shown_text(value);
+    text = static_text(value);
   }
-  if (text.size() > kLineLength) text = text.substr(0, kLineLength - 3) + "...";
+  if (text.size() > kLineLength) text.replace(kLineLength - 3, std::string::npos, "...");
   return text;
 }
 
@@ -107,7 +113,7 @@ void show_value(std::ostream& out, const std::string& name, const Value& value, 
     return;
   }
   if (!value.is_tensor()) {
-    out << name << " = " << (value.is_poison() ? "no value: its statement failed" : shown_text(value)) << '\n';
+    out << name << " = " << (value.is_poison() ? "no value: its statement failed" : static_text(value)) << '\n';
     return;
   }
   const Tensor& t = value.tensor();
@@ -118,6 +124,8 @@ void show_value(std::ostream& out, const std::string& name, const Value& value, 
   }
   WhereMade where(t, lengths);
   Tensor x = shown(t);
+  if (at::Tensor out_of_it = lengths.masked_out(eager(x).axes); out_of_it.defined())
+    out << "(0 where a sequence takes no part here)\n";
   bool many = lengths.count_valid(eager(x).axes) > kWhole;
   write_values(out, x, lengths, ListStyle::text, false, many ? kShownEdge : 0);
   out << '\n';

@@ -12,15 +12,14 @@ namespace rcn {
 
 struct EagerDebugger::Kept {
   struct Values {
-    TensorType type;         // of an earlier run: only names and kinds of its dims mean something
-    std::string text;        // that type
-    at::Tensor value;        // the axes in the order of the type
+    std::string type;
+    at::Tensor value;  // the axes in the order of the type
   };
   std::map<std::string, Values> inputs, params;
 
-  static Values of(const Tensor& t) { return {{}, to_string(t->type), aligned(eager(t), t->type.dims).detach().clone()}; }
+  static Values of(const Tensor& t) { return {to_string(t->type), aligned(eager(t), t->type.dims).detach().clone()}; }
   static bool fits(const Values& kept, const Tensor& t, Lengths& lengths) {
-    return kept.text == to_string(t->type) && kept.value.sizes() == at::IntArrayRef(lengths.shape(t->type.dims));
+    return kept.type == to_string(t->type) && kept.value.sizes() == at::IntArrayRef(lengths.shape(t->type.dims));
   }
 };
 
@@ -49,7 +48,6 @@ void EagerDebugger::start(DiagnosticSink& sink, std::function<void()> show_error
   interrupted_ = false;
   going_ = Going::run;
   regions_.clear();
-  before_.clear();
 }
 
 void EagerDebugger::finished() {
@@ -96,7 +94,7 @@ bool EagerDebugger::holds(Breakpoint& b) {
   return false;
 }
 
-// Conditions that were to be looked at again before this statement.
+// Conditions that were to be looked at after this statement.
 bool EagerDebugger::armed_holds(Breakpoint& b, std::size_t depth) {
   bool result = false;
   for (std::size_t i = 0; i < b.armed.size() && !result;) {
@@ -118,9 +116,7 @@ void EagerDebugger::statement(bool first_of_call) {
   if (busy_) return;
   std::size_t depth = program_->depth();
   ast::Stmt* now = program_->frame(0).at;
-  before_.resize(depth);
-  ast::Stmt* before = std::exchange(before_[depth - 1], now);
-  if (first_of_call) before = nullptr;
+  std::string call = run_->scope.empty() ? "main" : run_->scope;
   if (take_interrupt()) {
     interrupted_ = true;
     return stop("interrupted");
@@ -130,16 +126,25 @@ void EagerDebugger::statement(bool first_of_call) {
     std::erase_if(b.armed, [&](const Breakpoint::Armed& a) { return a.depth > depth || (first_of_call && a.depth == depth); });
     if (b.kind == Breakpoint::Kind::line && b.at == now->span && holds(b)) return hit(b);
     if (b.kind != Breakpoint::Kind::name) continue;
-    if (armed_holds(b, depth)) return hit(b);
-    if (before && assigned(b, *before) && holds(b)) return hit(b);
-    if (!first_of_call || run_->scope.empty() || !name_fits(b, run_->scope)) continue;
-    if (holds(b)) return hit(b, "call of " + run_->scope);
+    if (b.last == now->span) b.last = {};
+    if (!first_of_call || !name_fits(b, call)) continue;
+    if (holds(b)) return hit(b, "call of " + call);
     b.armed.push_back({depth, true});
   }
   if (going_ == Going::step || (going_ == Going::next && depth <= going_depth_)) stop({});
 }
 
-// The statement gave a variable of its name a value, and made no tensor of that name, where it stopped already.
+void EagerDebugger::done() {
+  if (busy_) return;
+  std::size_t depth = program_->depth();
+  for (Breakpoint& b : breakpoints_) {
+    if (b.kind != Breakpoint::Kind::name) continue;
+    if (armed_holds(b, depth)) return hit(b, "after");
+    if (assigned(b, *program_->frame(0).at) && holds(b)) return hit(b, "after");
+  }
+}
+
+// The statement gave a variable of its name a value, and did not stop yet.
 bool EagerDebugger::assigned(const Breakpoint& b, ast::Stmt& s) const {
   if (s.kind != ast::StmtKind::assign || s.span == b.last) return false;
   auto fits = [&](const ast::Target& t) {
@@ -150,7 +155,8 @@ bool EagerDebugger::assigned(const Breakpoint& b, ast::Stmt& s) const {
 }
 
 void EagerDebugger::returned(const Value& result) {
-  if (busy_ || going_ != Going::finish || program_->depth() + 1 != going_depth_) return;
+  std::size_t depth = program_->depth();
+  if (busy_ || going_ != Going::finish || depth == 0 || depth + 1 != going_depth_) return;
   show_value(out_, "returned", result, run_->lengths);
   stop({});
 }
@@ -188,12 +194,12 @@ void EagerDebugger::operation(const OpNode& node) {
   if (stop_at_first_) stop("before the first operation, " + std::string(node.op->name));
 }
 
-void EagerDebugger::made(const std::string& name) {
+void EagerDebugger::made(const std::string& name, bool assigned) {
   std::size_t depth = program_->depth();
   for (Breakpoint& b : breakpoints_) {
     if (b.kind != Breakpoint::Kind::name || !name_fits(b, name)) continue;
-    if (depth > 0 && holds(b)) return hit(b, name + " was made");
-    b.armed.push_back({std::max<std::size_t>(depth, 1), false});  // what the statement assigns has its value then
+    if (depth > 0 && !assigned && holds(b)) return hit(b, name + " was made");
+    b.armed.push_back({depth, false});
   }
 }
 
@@ -201,7 +207,7 @@ void EagerDebugger::made_nan(const std::string& name, const OpNode& node, const 
   for (Breakpoint& b : breakpoints_) {
     if (b.kind != Breakpoint::Kind::nan) continue;
     ++b.hits;
-    std::string why = "breakpoint " + std::to_string(b.number) + ", " + name + " has a NaN or Inf";
+    std::string why = "breakpoint " + std::to_string(b.number) + ", " + name + " made a NaN or Inf";
     for (const Operand& input : node.inputs)
       if (const Tensor* t = as_tensor(input)) why += "\n  from " + described(*t, run_->lengths);
     for (const Tensor& t : results) why += "\n  made " + described(t, run_->lengths);
@@ -280,7 +286,7 @@ void EagerDebugger::leave(End end) {
 
 void EagerDebugger::hit(Breakpoint& b, const std::string& what) {
   ++b.hits;
-  b.last = program_->frame(0).at ? program_->frame(0).at->span : Span{};
+  b.last = program_->frame(0).at->span;
   stop("breakpoint " + std::to_string(b.number) + (what.empty() ? "" : ", " + what));
 }
 

@@ -44,6 +44,7 @@ class EagerDebugger final : public Debugger {
   // ---- Debugger
   void begin(Stopped& at) override;
   void statement(bool first_of_call) override;
+  void done() override;
   void returned(const Value& result) override;
   void failed() override;
   std::optional<Value> reduce(std::string_view name, const Tensor& tensor) override;
@@ -54,7 +55,8 @@ class EagerDebugger final : public Debugger {
   bool watches() const { return !busy_ && watches_; }
   bool busy() const { return busy_; }  // what runs belongs to the prompt
   bool watches_nan() const { return watches_nan_; }
-  void made(const std::string& name);
+  // `assigned`: the statement gives the variable of that name this value.
+  void made(const std::string& name, bool assigned);
   void made_nan(const std::string& name, const OpNode& node, const std::vector<Tensor>& results);
   void loaded(const Parameter& parameter, const Tensor& tensor);
   Tensor given(const ExternInput& input, Tensor tensor);
@@ -116,7 +118,6 @@ class EagerDebugger final : public Debugger {
   Going going_ = Going::run;
   std::size_t going_depth_ = 0;
   std::vector<std::pair<std::size_t, std::string>> regions_;  // with the number of frames around
-  std::vector<ast::Stmt*> before_;  // the statement that ran last, for each call
 };
 
 }  // namespace rcn

@@ -23,7 +23,7 @@ std::optional<std::string> plain_line() {
   for (;;) {
     char c = 0;
     ssize_t count = ::read(STDIN_FILENO, &c, 1);
-    if (count < 0 && errno == EINTR && take_interrupt()) return std::string();
+    if (count < 0 && errno == EINTR && take_interrupt()) return std::string("#");
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return line.empty() ? std::nullopt : std::optional(line);
     if (c == '\n') return line;
@@ -88,7 +88,7 @@ std::optional<std::string> LineReader::read(const std::string& prompt) {
   if (take_interrupt()) {
     std::free(text);
     std::puts("");
-    return std::string();
+    return std::string("#");
   }
   if (!text) return std::nullopt;
   std::string line = text;

@@ -20,7 +20,7 @@ class LineReader {
   LineReader& operator=(const LineReader&) = delete;
 
   bool terminal() const { return terminal_; }
-  // None at the end of the input. An interrupt gives an empty line.
+  // None at the end of the input. An interrupt gives a comment, `#`.
   std::optional<std::string> read(const std::string& prompt);
 
  private:

@@ -54,8 +54,8 @@ int run_model(const Options& options, EagerDebugger* debugger) {
   std::size_t printed = 0;
   Session session(options, messages);
   int result = static_cast<int>(ExitCode::model_error);
+  if (debugger) debugger->start(session.diagnostics, [&] { print_new_diagnostics(messages, options, printed); });
   if (load(session, options.models[0])) {
-    if (debugger) debugger->start(session.diagnostics, [&] { print_new_diagnostics(messages, options, printed); });
     EagerOptions how = eager_options(options);
     how.debugger = debugger;
     EagerRun eager(how, session.sources, session.diagnostics, session.dims, session.lengths, std::cout, std::cerr);

@@ -95,7 +95,7 @@ void Prompt::open(const std::string& why) {
     std::string line = trimmed(*read);
     if (reader_.terminal()) {  // an empty line says the last one again
       if (line.empty()) line = last_line_;
-      last_line_ = line;
+      if (line != "#") last_line_ = line;
     }
     if (!line.empty() && line[0] != '#' && execute(line)) break;
   }

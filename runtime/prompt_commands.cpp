@@ -88,7 +88,7 @@ bool Prompt::help(const std::string& rest) {
     std::string head(c.name);
     if (!c.short_name.empty()) head += ", " + std::string(c.short_name);
     if (!c.arguments.empty()) head += " " + std::string(c.arguments);
-    out_ << head << std::string(head.size() < 27 ? 27 - head.size() : 1, ' ') << c.help << '\n';
+    out_ << head << std::string(head.size() < 30 ? 30 - head.size() : 1, ' ') << c.help << '\n';
   }
   if (!one)
     out_ << "\nAnything else is an expression in the language, in the selected call. There `max min mean sum any all`\n"

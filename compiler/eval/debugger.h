@@ -77,6 +77,8 @@ class Debugger {
   virtual void begin(Stopped& at) = 0;
   // The statement of frame 0 is about to run, on tensors.
   virtual void statement(bool first_of_call) = 0;
+  // It has run.
+  virtual void done() = 0;
   // A call has returned to frame 0.
   virtual void returned(const Value& result) = 0;
   // The statement of frame 0 has failed, and was reported; what it assigns will have no value.

@@ -74,7 +74,11 @@ class Interpreter::Halt final : public Stopped {
     File parsed = rcn::parse(in_.in_.sources, file, in_.in_.arena, own, in_.options_.limits);
     auto whole = Span{file, 0, static_cast<std::uint32_t>(text.size())};
     bool one = parsed.body.size() == 1 && parsed.body[0]->kind == StmtKind::expr;
-    if (!own.has_errors() && !one) own.report(Diag::prompt_no_expression, whole);
+    if (!own.has_errors() && !one) {
+      auto builder = own.report(Diag::prompt_no_expression, whole);
+      if (parsed.body.size() == 1 && parsed.body[0]->kind == StmtKind::assign)
+        builder.help(Diag::help_text, {"`set x = EXPR` gives a variable a value"});
+    }
     problems = own.items();
     return own.has_errors() ? nullptr : as<ExprStmt>(*parsed.body[0]).value;
   }
@@ -96,6 +100,7 @@ class Interpreter::Halt final : public Stopped {
     result.problems = std::move(evaluated.problems);
     if (!evaluated.value) return result;
     result.value = std::move(*evaluated.value);
+    strict_ = !in_.regions_.empty();
     aside(i, target.span, result.problems, [&] {
       if (target.kind == ExprKind::name) {
         set_name(as<NameExpr>(target).name, target.span, expression.span, result);
@@ -248,7 +253,7 @@ class Interpreter::Halt final : public Stopped {
       bool history = place->is_tensor() && place->tensor()->type.history;
       if (history) in_.fail(Diag::prompt_cannot_set, span, {"is a history"});
       // What a loop or branch makes has the types that it had when the body ran on types alone.
-      *place = result.value = fitting(*place, result.value, value_span, !in_.loops_.empty() || scope_is_inner(f, scope));
+      *place = result.value = fitting(*place, result.value, value_span, strict_);
       result.what = Changed::What::variable;
       return;
     }
@@ -278,12 +283,6 @@ class Interpreter::Halt final : public Stopped {
     result.what = Changed::What::variable;
   }
 
-  static bool scope_is_inner(const Frame& f, const Scope* scope) {
-    for (const Scope* s = f.scope; s; s = s->parent)
-      if (s->kind != ScopeKind::plain) return true;
-    return scope->kind != ScopeKind::plain;
-  }
-
   void set_parameter(ParamState& param, Span span, Span value_span, Changed& result) {
     in_.parameter_value(param, span);
     result.value = fitting(param.raw, result.value, value_span, true);
@@ -295,6 +294,7 @@ class Interpreter::Halt final : public Stopped {
 
   Interpreter& in_;
   Debugger& debugger_;
+  bool strict_ = false;  // the program stands in a loop, branch or masked part
 };
 
 void Interpreter::begin_debugging() {
@@ -308,6 +308,11 @@ void Interpreter::announce(Stmt& s) {
   bool first = !frame_->at;
   frame_->at = &s;
   if (backend_ == &real_) debugger_->statement(first);
+}
+
+void Interpreter::conclude(Stmt& s) {
+  frame_->at = &s;  // not what an inner block ended with
+  if (backend_ == &real_) debugger_->done();
 }
 
 Value Interpreter::reduce_all(const Function& f, CallArgs& args) { return static_cast<Halt&>(*halt_).reduce(f, args); }

@@ -303,6 +303,7 @@ class Interpreter {
   // ---- debugging (debugging.cpp)
   void begin_debugging();
   void announce(ast::Stmt& s);
+  void conclude(ast::Stmt& s);
   Value reduce_all(const Function& f, CallArgs& args);
   Frame& frame() { return *frame_; }
 

@@ -12,7 +12,9 @@ Interpreter::Flow Interpreter::exec_block(Block block) {
     try {
       if (debugger_) [[unlikely]] announce(*s);
       frame_->at = s;
-      if (exec(*s) == Flow::returned) return Flow::returned;
+      Flow flow = exec(*s);
+      if (debugger_) [[unlikely]] conclude(*s);
+      if (flow == Flow::returned) return flow;
     } catch (const EvalError&) {
       frame_->at = s;  // not what an inner block ended with
       if (debugger_) debugger_->failed();

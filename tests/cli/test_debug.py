@@ -2,7 +2,9 @@
 
 import os
 import pty
+import re
 import select
+import shlex
 import signal
 import subprocess
 import time
@@ -193,6 +195,22 @@ class Debugging(support.CliTest):
         looked = self.script(model, "nn.dropout(data, 0.5, axis=time)\nnn.dropout(data, 0.5, axis=time)\ncontinue\n", *args)
         self.assertEqual(plain.returncode, 0)
         self.assertEqual(plain.stdout.splitlines()[-4:], looked.stdout.splitlines()[-4:])
+
+    def test_what_the_documentation_shows_is_so(self):
+        text = (support.ROOT / "docs" / "debugging.md").read_text()
+        for model, name in re.findall(r"```rcn\n(# (\S+\.rcn)\n.*?)```", text, re.DOTALL):
+            self.write(name, model)
+        sessions = re.findall(r"```\n\$ rcnc (.*?)\n(.*?)```", text, re.DOTALL)
+        self.assertGreater(len(sessions), 3)
+        for command, transcript in sessions:
+            lines = transcript.splitlines()
+            said = [line.removeprefix("(rcn) ") for line in lines if line.startswith("(rcn) ")]
+            run = subprocess.run(
+                [support.RCNC, *shlex.split(command)], cwd=self.folder, input="\n".join(said), stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT, text=True, timeout=120,
+            )
+            with self.subTest(command=command):
+                self.assertEqual(run.stdout.splitlines(), [line for line in lines if not line.startswith("(rcn) ")])
 
 
 if __name__ == "__main__":
