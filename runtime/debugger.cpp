@@ -139,8 +139,8 @@ void EagerDebugger::done() {
   std::size_t depth = program_->depth();
   for (Breakpoint& b : breakpoints_) {
     if (b.kind != Breakpoint::Kind::name) continue;
-    if (armed_holds(b, depth)) return hit(b, "after");
-    if (assigned(b, *program_->frame(0).at) && holds(b)) return hit(b, "after");
+    if (armed_holds(b, depth)) return hit(b, "after this statement");
+    if (assigned(b, *program_->frame(0).at) && holds(b)) return hit(b, "after this statement");
   }
 }
 

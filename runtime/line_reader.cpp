@@ -85,8 +85,8 @@ std::optional<std::string> LineReader::read(const std::string& prompt) {
   if (!terminal_) return plain_line();
 #ifdef RCNC_HAVE_LIBEDIT
   char* text = readline(prompt.c_str());
-  if (take_interrupt()) {
-    std::free(text);
+  bool interrupted = take_interrupt();
+  if (!text && interrupted) {
     std::puts("");
     return std::string("#");
   }

@@ -96,7 +96,9 @@ void Interpreter::note_values() {
     const Value* value = nullptr;
     for (Scope* scope = f->scope; scope && !value; scope = scope->parent) value = scope->find(name);
     Tensor tensor = value && value->is_tensor() ? value->tensor() : nullptr;
-    if (auto input = inputs_.find(name); !value && input != inputs_.end()) tensor = input->second;
+    const Member* member = !value && f->self ? f->self->find(name) : nullptr;
+    if (member && member->param) tensor = member->param->shown;
+    if (auto input = inputs_.find(name); !value && !member && input != inputs_.end()) tensor = input->second;
     if (!tensor) continue;
     if (std::string text = real_.describe(tensor); !text.empty())
       builder.note(Diag::note_value, Span{}, {name.str(), text});

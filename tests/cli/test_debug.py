@@ -24,7 +24,7 @@ extern data: float32[batch, time]
 network {
     fn main() {
         doubled = data * 2.0
-        shifted = doubled + 1.0
+        shifted = nn.relu(doubled) + 1.0
         output shifted
     }
 }
@@ -121,8 +121,8 @@ class Debugging(support.CliTest):
         terminal.send("p shi\t\n")
         terminal.expect("shifted  float32")
         terminal.expect("(rcn) ")
-        terminal.send("p nn.single_s\t\n")
-        terminal.expect("single_step_dim")
+        terminal.send("p nn.expand_di\t\n")
+        terminal.expect("the function `expand_dims`")
         terminal.expect("(rcn) ")
         terminal.send("\x1b[A\x1b[A\n")  # up, up: `p shifted`
         terminal.expect("[[3, 5]]")
