@@ -30,6 +30,7 @@ class WhereMade {
 
 std::string stats_words(const Stats& s) {
   if (s.count == 0) return ", no valid entry";
+  if (s.count == 1 && s.nans == 0) return ", " + short_number(s.max);
   std::string text;
   if (s.count > s.nans)
     text = ", min " + short_number(s.min) + ", mean " + short_number(s.mean) + ", max " + short_number(s.max);

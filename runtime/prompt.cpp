@@ -13,6 +13,7 @@ namespace rcn {
 namespace {
 
 constexpr std::uint32_t kLinesAround = 5;
+constexpr std::size_t kCallsShown = 20, kOuterCalls = 5;  // of deep recursions
 
 std::string trimmed(const std::string& text) {
   std::size_t begin = text.find_first_not_of(" \t"), end = text.find_last_not_of(" \t");
@@ -148,8 +149,16 @@ void Prompt::show_lines(FileId file, std::uint32_t first, std::uint32_t last, st
 }
 
 bool Prompt::where(const std::string& rest) {
-  if (nothing_behind(rest, "where"))
-    for (std::size_t i = debugger_.program().depth(); i > 0; --i) show_place(i - 1, false);
+  if (!nothing_behind(rest, "where")) return false;
+  std::size_t depth = debugger_.program().depth();
+  for (std::size_t i = depth; i-- > 0;) {
+    if (depth > kCallsShown && i + kOuterCalls == depth - 1) {
+      std::size_t inner = std::max(kCallsShown - kOuterCalls, frame_ + 1);
+      if (i + 1 > inner) out_ << "  ... " << i + 1 - inner << " calls\n";
+      i = std::min(i, inner - 1);
+    }
+    show_place(i, false);
+  }
   return false;
 }
 

@@ -72,7 +72,7 @@ std::string sized_type(const TensorType& type, Lengths& lengths, bool with_lengt
   for (std::size_t i = 0; i < type.dims.size(); ++i) {
     Dim d = type.dims[i];
     text += (i ? ", " : "") + names[i] + "=" + std::to_string(sizes[i]);
-    if (!with_lengths || d->kind == DimKind::batch || !lengths.padding(type.dims, {d}).defined()) continue;
+    if (!with_lengths || !d->dynamic() || d->kind == DimKind::batch || !lengths.padding(type.dims, {d}).defined()) continue;
     at::Tensor flat = shown_lengths(d, type.dims, lengths).value.reshape({-1});
     text += " (";
     for (std::int64_t k = 0; k < std::min<std::int64_t>(flat.numel(), 12); ++k)
