@@ -22,9 +22,18 @@ EagerOptions eager_options(const Options& options) {
   o.params_partial = flags.params_partial;
   o.save_params = flags.save_params_file;
   o.trace = flags.trace;
+  o.trace_json = flags.trace_json;
   o.print = flags.print;
   o.padding = flags.padding;
-  o.save = flags.save_file;
+  o.full = flags.full;
+  o.save = flags.save;
+  o.html = flags.html_file;
+  o.summary = flags.summary;
+  o.check_finite = flags.check_finite;
+  o.check_padding = flags.check_padding;
+  o.grad_check = flags.grad_check;
+  o.fit = flags.fit;
+  o.learning_rate = flags.learning_rate;
   o.json = flags.json;
   o.quiet = options.quiet;
   o.grad = flags.grad;
@@ -35,6 +44,17 @@ EagerOptions eager_options(const Options& options) {
   return o;
 }
 
+// The parsed files are shared, everything else is its own.
+void evaluate_anew(const Session& loaded, const std::function<void(Evaluation&)>& use) {
+  DiagnosticSink sink;
+  Session session(loaded.options, loaded.sources, sink);
+  session.files = loaded.files;
+  Evaluation evaluation{sink, session.dims, session.lengths, [&](Backend& backend, auto declare_inputs) {
+                          return run(session, backend, std::move(declare_inputs)).ok;
+                        }};
+  use(evaluation);
+}
+
 int run_model(const Options& options) {
   Messages messages;
   Session session(options, messages);
@@ -42,8 +62,11 @@ int run_model(const Options& options) {
   if (load(session, options.models[0])) {
     EagerRun eager(eager_options(options), session.sources, session.diagnostics, session.dims, session.lengths,
                    std::cout, std::cerr);
-    EvalResult evaluated = run(session, eager.backend(), [&](const std::vector<ExternInput>& inputs) { return eager.declare_inputs(inputs); });
-    if (evaluated.ok) result = eager.finish();
+    eager.set_anew([&](const std::function<void(Evaluation&)>& use) { evaluate_anew(session, use); });
+    if (eager.prepare()) {
+      EvalResult evaluated = run(session, eager.backend(), [&](const std::vector<ExternInput>& inputs) { return eager.declare_inputs(inputs); });
+      if (evaluated.ok) result = eager.finish();
+    }
   }
   std::cout.flush();
   print_diagnostics(messages, options);
