@@ -6,7 +6,7 @@
 
 #include "compiler/eval/evaluator.h"
 #include "compiler/syntax/walk.h"
-#include "runtime/report.h"
+#include "runtime/selector.h"
 
 namespace rcn {
 
@@ -22,20 +22,14 @@ bool parse_line(std::string_view text, std::uint32_t& line) {
   return error == std::errc() && end == text.data() + text.size() && line > 0;
 }
 
-std::string with_dots(std::string_view name) {
-  std::string result(name);
-  std::replace(result.begin(), result.end(), '/', '.');
-  return result;
-}
-
 // `loop[3].decoder.att` without the steps of loops: `decoder.att`.
-std::string without_steps(const std::string& name) {
+std::string without_steps(std::string_view name) {
   std::string result;
-  for (std::size_t begin = 0; begin <= name.size();) {
-    std::size_t end = std::min(name.find('.', begin), name.size());
-    std::string part = name.substr(begin, end - begin);
-    if (!part.ends_with(']')) result += (result.empty() ? "" : ".") + part;
-    begin = end + 1;
+  for (std::size_t begin = 0; begin < name.size();) {
+    std::size_t end = std::min(name.find_first_of("./", begin), name.size() - 1) + 1;
+    std::string_view part = name.substr(begin, end - begin);
+    if (!part.ends_with("].")) result += part;
+    begin = end;
   }
   return result;
 }
@@ -124,7 +118,7 @@ bool parse_breakpoint(const std::string& where, Breakpoint& b, std::string& erro
     return false;
   }
   b.kind = Breakpoint::Kind::name;
-  b.glob = with_dots(place);
+  b.glob = place;
   return true;
 }
 
@@ -146,9 +140,9 @@ bool resolve_breakpoint(Breakpoint& b, Stopped& program, std::string& error) {
 }
 
 bool name_fits(const Breakpoint& b, std::string_view name) {
-  std::string dotted = with_dots(name), plain = without_steps(dotted);
-  if (plain.find('.') == std::string::npos && glob_match(b.glob, "main." + plain)) return true;
-  return glob_match(b.glob, dotted) || glob_match(b.glob, plain);
+  std::string plain = without_steps(name);
+  if (plain.find_first_of("./") == std::string::npos && glob_match(b.glob, "main." + plain)) return true;
+  return glob_match(b.glob, name) || glob_match(b.glob, plain);
 }
 
 std::string problem_text(const std::vector<Diagnostic>& problems) {

@@ -23,7 +23,7 @@ struct Breakpoint {
   Kind kind = Kind::name;
   std::string file;  // of a line; empty: the model
   std::uint32_t line = 0;
-  std::string glob;       // with dots between its parts
+  std::string glob;
   std::string condition;  // empty: none
   std::int64_t hits = 0;
   std::string trouble;  // why the condition had no value when it was last looked at

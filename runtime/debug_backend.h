@@ -25,6 +25,7 @@ class DebugBackend final : public Backend {
   void raw_entry(const std::string& key, const Value& value, Span span) override { inner_.raw_entry(key, value, span); }
   void enter_scope(const std::string& base, bool at_root, Span call) override { inner_.enter_scope(base, at_root, call); }
   void leave_scope() override { inner_.leave_scope(); }
+  void bound(Symbol name, const Tensor& value, Span span) override { inner_.bound(name, value, span); }
   Tensor frame(const Tensor& x, Dim axis, const Tensor& index, Span span) override {
     return inner_.frame(x, axis, index, span);
   }

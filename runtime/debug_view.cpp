@@ -12,7 +12,6 @@ namespace rcn {
 
 namespace {
 
-constexpr std::int64_t kWhole = 200;  // entries that are shown in full
 constexpr std::size_t kLineLength = 100;
 
 bool has_values(const Tensor& t) { return dynamic_cast<const EagerTensor*>(t.get()) != nullptr && !t->type.history; }
@@ -127,8 +126,8 @@ void show_value(std::ostream& out, const std::string& name, const Value& value, 
   Tensor x = shown(t);
   if (at::Tensor out_of_it = lengths.masked_out(eager(x).axes); out_of_it.defined())
     out << "(0 where a sequence takes no part here)\n";
-  bool many = lengths.count_valid(eager(x).axes) > kWhole;
-  write_values(out, x, lengths, ListStyle::text, false, many ? kShownEdge : 0);
+  bool many = lengths.count_valid(eager(x).axes) > kLarge;
+  write_values(out, x, lengths, ListStyle::text, false, many ? kEdge : 0);
   out << '\n';
 }
 

@@ -24,9 +24,18 @@ EagerOptions eager_options(const Options& options) {
   o.params_partial = flags.params_partial;
   o.save_params = flags.save_params_file;
   o.trace = flags.trace;
+  o.trace_json = flags.trace_json;
   o.print = flags.print;
   o.padding = flags.padding;
-  o.save = flags.save_file;
+  o.full = flags.full;
+  o.save = flags.save;
+  o.html = flags.html_file;
+  o.summary = flags.summary;
+  o.check_finite = flags.check_finite;
+  o.check_padding = flags.check_padding;
+  o.grad_check = flags.grad_check;
+  o.fit = flags.fit;
+  o.learning_rate = flags.learning_rate;
   o.json = flags.json;
   o.quiet = options.quiet;
   o.grad = flags.grad;
@@ -35,6 +44,17 @@ EagerOptions eager_options(const Options& options) {
   if (flags.threads > 0) o.threads = flags.threads;
   o.loop_frames = options.limits.loop_frames;
   return o;
+}
+
+// The parsed files are shared, everything else is its own.
+void evaluate_anew(const Session& loaded, const std::function<void(Evaluation&)>& use) {
+  DiagnosticSink sink;
+  Session session(loaded.options, loaded.sources, sink);
+  session.files = loaded.files;
+  Evaluation evaluation{sink, session.dims, session.lengths, [&](Backend& backend, auto declare_inputs) {
+                          return run(session, backend, std::move(declare_inputs)).ok;
+                        }};
+  use(evaluation);
 }
 
 // Prints those that were not printed before.
@@ -59,13 +79,16 @@ int run_model(const Options& options, EagerDebugger* debugger) {
     EagerOptions how = eager_options(options);
     how.debugger = debugger;
     EagerRun eager(how, session.sources, session.diagnostics, session.dims, session.lengths, std::cout, std::cerr);
-    EvalResult evaluated = run(
-        session, eager.backend(), [&](const std::vector<ExternInput>& inputs) { return eager.declare_inputs(inputs); }, debugger);
-    if (debugger && debugger->end() != EagerDebugger::End::finished) {
-      result = static_cast<int>(debugger->interrupted() ? ExitCode::interrupted : ExitCode::ok);
-    } else if (evaluated.ok) {
-      result = eager.finish();
-      if (debugger) debugger->finished();
+    eager.set_anew([&](const std::function<void(Evaluation&)>& use) { evaluate_anew(session, use); });
+    if (eager.prepare()) {
+      EvalResult evaluated = run(
+          session, eager.backend(), [&](const std::vector<ExternInput>& inputs) { return eager.declare_inputs(inputs); }, debugger);
+      if (debugger && debugger->end() != EagerDebugger::End::finished) {
+        result = static_cast<int>(debugger->interrupted() ? ExitCode::interrupted : ExitCode::ok);
+      } else if (evaluated.ok) {
+        result = eager.finish();
+        if (debugger) debugger->finished();
+      }
     }
   }
   print_new_diagnostics(messages, options, printed);

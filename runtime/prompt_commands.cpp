@@ -53,7 +53,7 @@ bool Prompt::save(const std::string& rest) {
     auto tuple = ast::as<ast::TupleExpr>(*whole).items;
     items.assign(tuple.begin(), tuple.end());
   }
-  std::vector<MarkedTensor> tensors;
+  std::vector<SavedTensor> tensors;
   for (ast::Expr* item : items) {
     std::string name = debugger_.text(item->span);
     Evaluated result = debugger_.program().evaluate(frame_, *item);
@@ -65,12 +65,10 @@ bool Prompt::save(const std::string& rest) {
       out_ << "`" << name << "` is " << kind_text(*result.value) << ": `save` writes tensors that have values\n";
       return false;
     }
-    Mark mark;
-    mark.name = name;
-    tensors.push_back({mark, shown(result.value->tensor())});
+    tensors.push_back(saved_tensor(name, shown(result.value->tensor()), debugger_.run().lengths));
   }
   try {
-    save_results(path, tensors, debugger_.run().lengths);
+    save_results(path, {}, tensors, debugger_.run().lengths);
   } catch (const ArrayFileError& error) {
     out_ << "error: " << error.what() << '\n';
   }

@@ -7,6 +7,8 @@
 #include <ostream>
 #include <unordered_map>
 
+#include "runtime/columns.h"
+
 namespace rcn {
 
 Stats statistics(const Named& x, Lengths& lengths) {
@@ -19,11 +21,23 @@ Stats statistics(const Named& x, Lengths& lengths) {
   at::Tensor nan = values.isnan();
   stats.nans = nan.sum().item<std::int64_t>();
   if (stats.nans > 0) values = values.masked_select(nan.logical_not());
+  stats.infs = values.isinf().sum().item<std::int64_t>();
   if (values.numel() == 0) return stats;
   stats.min = values.min().item<double>();
   stats.mean = values.mean().item<double>();
   stats.max = values.max().item<double>();
   return stats;
+}
+
+std::string stats_text(const Stats& s) {
+  if (s.count == 0) return "no valid entry";
+  std::string text = columns(
+      {{"min " + short_number(s.min), 16}, {"mean " + short_number(s.mean), 17}, {"max " + short_number(s.max), 16}});
+  if (s.count == s.nans) text = "";
+  if (s.nans > 0)
+    text += (text.empty() ? "" : "  ") + std::to_string(s.nans) + (s.nans == s.count ? " nan (all)" : " nan");
+  if (s.infs > 0) text += "  " + std::to_string(s.infs) + " infinite";
+  return text;
 }
 
 std::vector<Dim> printed_dims(const std::vector<Dim>& dims, Lengths& lengths) {
@@ -130,8 +144,8 @@ struct Writer {
   const T* data;
   std::vector<Level> levels;
   ListStyle style;
+  std::int64_t edge;  // 0: all items
   bool boolean;
-  std::int64_t edge;
 
   void write(std::size_t level, std::int64_t prefix) {
     if (level == levels.size()) {
@@ -147,21 +161,18 @@ struct Writer {
     const Level& l = levels[level];
     std::int64_t count = l.lengths.defined() ? l.lengths.data_ptr<std::int64_t>()[prefix] : l.size;
     out << '[';
-    bool inner = level + 1 < levels.size();
-    auto separator = [&] {
-      out << ',';
-      if (inner && style == ListStyle::text) {
-        out << '\n' << std::string(level + 1, ' ');
-      } else {
-        out << ' ';
-      }
-    };
     for (std::int64_t i = 0; i < count; ++i) {
-      if (i > 0) separator();
-      if (edge > 0 && i == edge && count > 2 * edge + 1) {
-        out << "...";
-        i = count - edge;
-        separator();
+      bool left_out = edge > 0 && count > 2 * edge && i == edge;
+      if (left_out) i = count - edge;
+      if (left_out) out << (level + 1 == levels.size() ? ", ..." : ",\n" + std::string(level + 1, ' ') + "...");
+      if (i > 0) out << ',';
+      if (i > 0 && level + 1 == levels.size()) out << ' ';
+      if (i > 0 && level + 1 < levels.size()) {
+        if (style == ListStyle::text) {
+          out << '\n' << std::string(level + 1, ' ');
+        } else {
+          out << ' ';
+        }
       }
       write(level + 1, prefix * l.size + i);
     }
@@ -172,13 +183,15 @@ struct Writer {
 void write_levels(std::ostream& out, const at::Tensor& value, std::vector<Level> levels, ListStyle style,
                   std::int64_t edge = 0) {
   switch (value.scalar_type()) {
-    case at::kFloat: return Writer<float>{out, value.data_ptr<float>(), std::move(levels), style, false, edge}.write(0, 0);
-    case at::kDouble: return Writer<double>{out, value.data_ptr<double>(), std::move(levels), style, false, edge}.write(0, 0);
+    case at::kFloat:
+      return Writer<float>{out, value.data_ptr<float>(), std::move(levels), style, edge, false}.write(0, 0);
+    case at::kDouble:
+      return Writer<double>{out, value.data_ptr<double>(), std::move(levels), style, edge, false}.write(0, 0);
     case at::kHalf: return write_levels(out, value.to(at::kFloat), std::move(levels), style, edge);
     default: {
       at::Tensor wide = value.to(at::kLong);
-      return Writer<std::int64_t>{out, wide.data_ptr<std::int64_t>(), std::move(levels), style,
-                                  value.scalar_type() == at::kBool, edge}
+      return Writer<std::int64_t>{out, wide.data_ptr<std::int64_t>(), std::move(levels), style, edge,
+                                  value.scalar_type() == at::kBool}
           .write(0, 0);
     }
   }

@@ -125,6 +125,7 @@ void Interpreter::assign(Symbol name, const Value& value, Span span, bool weak) 
     }
     case FrameKind::function:
     case FrameKind::mode: {
+      if (value.is_tensor()) backend_->bound(name, value.tensor(), span);
       if (Value* old = f.scope->find(name)) {
         *old = value;
       } else {
