@@ -105,7 +105,8 @@ bool parse_breakpoint(const std::string& where, Breakpoint& b, std::string& erro
     return false;
   }
   std::size_t colon = place.rfind(':');
-  if (colon != std::string::npos || std::all_of(place.begin(), place.end(), [](unsigned char c) { return std::isdigit(c); })) {
+  if (colon != std::string::npos ||
+      std::all_of(place.begin(), place.end(), [](unsigned char c) { return std::isdigit(c); })) {
     b.kind = Breakpoint::Kind::line;
     b.file = colon == std::string::npos ? "" : place.substr(0, colon);
     if (parse_line(std::string_view(place).substr(colon == std::string::npos ? 0 : colon + 1), b.line)) return true;
@@ -113,8 +114,9 @@ bool parse_breakpoint(const std::string& where, Breakpoint& b, std::string& erro
     if (!place.empty()) return false;
   }
   if (place.empty() || place.find_first_of(" \t") != std::string::npos) {
-    error = "a place is a line (`12`, `model.rcn:12`), a name (`encoder/layers/*`), `nan`, `first` or `error`, and may "
-            "have a condition: `decoder/att if max(energy) > 50`";
+    error =
+        "a place is a line (`12`, `model.rcn:12`), a name (`encoder/layers/*`), `nan`, `first` or `error`, and may "
+        "have a condition: `decoder/att if max(energy) > 50`";
     return false;
   }
   b.kind = Breakpoint::Kind::name;

@@ -62,7 +62,8 @@ Tensor DebugBackend::input(const ExternInput& input) { return debugger_.given(in
 LoopResult DebugBackend::loop(const LoopSpec& spec, const LoopBody& body) {
   std::int64_t step = 0;
   LoopResult result = inner_.loop(spec, [&](const LoopStep& at) {
-    EagerDebugger::Region region(debugger_, "step " + std::to_string(step++) + " of the loop over `" + to_string(spec.axis) + "`");
+    EagerDebugger::Region region(debugger_,
+                                 "step " + std::to_string(step++) + " of the loop over `" + to_string(spec.axis) + "`");
     return body(at);
   });
   std::string name = scoped(spec.name);

@@ -12,7 +12,8 @@ namespace rcn {
 
 class DebugBackend final : public Backend {
  public:
-  DebugBackend(Backend& inner, EagerDebugger& debugger, RunState& run) : inner_(inner), debugger_(debugger), run_(run) {}
+  DebugBackend(Backend& inner, EagerDebugger& debugger, RunState& run)
+      : inner_(inner), debugger_(debugger), run_(run) {}
 
   std::vector<Tensor> apply(const OpNode& node) override;
   Tensor parameter(const Parameter& parameter) override;
@@ -23,7 +24,9 @@ class DebugBackend final : public Backend {
     return inner_.raw_layer(layer, outputs, sub_layers, span);
   }
   void raw_entry(const std::string& key, const Value& value, Span span) override { inner_.raw_entry(key, value, span); }
-  void enter_scope(const std::string& base, bool at_root, Span call) override { inner_.enter_scope(base, at_root, call); }
+  void enter_scope(const std::string& base, bool at_root, Span call) override {
+    inner_.enter_scope(base, at_root, call);
+  }
   void leave_scope() override { inner_.leave_scope(); }
   void bound(Symbol name, const Tensor& value, Span span) override { inner_.bound(name, value, span); }
   Tensor frame(const Tensor& x, Dim axis, const Tensor& index, Span span) override {

@@ -37,9 +37,7 @@ std::string stats_words(const Stats& s) {
   return text;
 }
 
-std::string static_text(const Value& value) {
-  return value.is_str() ? "\"" + value.str() + "\"" : to_text(value);
-}
+std::string static_text(const Value& value) { return value.is_str() ? "\"" + value.str() + "\"" : to_text(value); }
 
 std::string type_of(const Tensor& t, Lengths& lengths) {
   TensorType type = t->type;
@@ -70,7 +68,8 @@ std::string lengths_words(Dim d, const std::vector<Dim>& dims, Lengths& lengths)
   Named all = shown_lengths(d, dims, lengths);
   std::string text = ", lengths";
   at::Tensor flat = all.value.reshape({-1});
-  for (std::int64_t k = 0; k < flat.numel(); ++k) text += (k ? ", " : " ") + std::to_string(flat[k].item<std::int64_t>());
+  for (std::int64_t k = 0; k < flat.numel(); ++k)
+    text += (k ? ", " : " ") + std::to_string(flat[k].item<std::int64_t>());
   std::string over;
   for (Dim l : all.axes) over += (over.empty() ? "" : ", ") + to_string(l);
   return text + (over.empty() ? "" : " along " + over);
@@ -107,9 +106,11 @@ std::string described(const Value& value, Lengths& lengths) {
 
 void show_value(std::ostream& out, const std::string& name, const Value& value, Lengths& lengths) {
   bool tree = value.is_record() || value.is_list() || value.is_tuple(), tensors = false;
-  if (tree) for_each_leaf(value, name, [&](const std::string&, const Value& leaf) { tensors = tensors || leaf.is_tensor(); });
+  if (tree)
+    for_each_leaf(value, name, [&](const std::string&, const Value& leaf) { tensors = tensors || leaf.is_tensor(); });
   if (tree && tensors) {
-    for_each_leaf(value, name, [&](const std::string& path, const Value& leaf) { show_value(out, path, leaf, lengths); });
+    for_each_leaf(value, name,
+                  [&](const std::string& path, const Value& leaf) { show_value(out, path, leaf, lengths); });
     return;
   }
   if (!value.is_tensor()) {
@@ -167,7 +168,8 @@ std::optional<Value> reduced(std::string_view name, const Tensor& t, Lengths& le
   }
   if (bools) return std::nullopt;
   x = x.to(floats ? at::kDouble : at::kLong);
-  if (name == "sum") return floats ? Value(as_written(x.sum().item<double>(), type)) : Value(x.sum().item<std::int64_t>());
+  if (name == "sum")
+    return floats ? Value(as_written(x.sum().item<double>(), type)) : Value(x.sum().item<std::int64_t>());
   if (x.numel() == 0) return std::nullopt;
   if (name == "mean") return Value(as_written(x.to(at::kDouble).mean().item<double>(), floats ? type : at::kDouble));
   at::Tensor best = name == "max" ? x.max() : x.min();

@@ -24,7 +24,10 @@ struct EagerDebugger::Kept {
 };
 
 EagerDebugger::EagerDebugger(const std::vector<std::string>& breaks, DiagnosticSink& usage, std::ostream& out)
-    : out_(out), prompt_(std::make_unique<Prompt>(*this, out)), kept_(std::make_unique<Kept>()), stop_at_first_(breaks.empty()) {
+    : out_(out),
+      prompt_(std::make_unique<Prompt>(*this, out)),
+      kept_(std::make_unique<Kept>()),
+      stop_at_first_(breaks.empty()) {
   for (const std::string& where : breaks) {
     Breakpoint b;
     std::string error;
@@ -71,8 +74,10 @@ void EagerDebugger::begin(Stopped& at) {
 }
 
 void EagerDebugger::note_watches() {
-  watches_nan_ = std::any_of(breakpoints_.begin(), breakpoints_.end(), [](const Breakpoint& b) { return b.kind == Breakpoint::Kind::nan; });
-  watches_ = watches_nan_ || std::any_of(breakpoints_.begin(), breakpoints_.end(), [](const Breakpoint& b) { return b.kind == Breakpoint::Kind::name; });
+  watches_nan_ = std::any_of(breakpoints_.begin(), breakpoints_.end(),
+                             [](const Breakpoint& b) { return b.kind == Breakpoint::Kind::nan; });
+  watches_ = watches_nan_ || std::any_of(breakpoints_.begin(), breakpoints_.end(),
+                                         [](const Breakpoint& b) { return b.kind == Breakpoint::Kind::name; });
 }
 
 bool EagerDebugger::holds(Breakpoint& b) {
@@ -123,7 +128,8 @@ void EagerDebugger::statement(bool first_of_call) {
   }
   for (Breakpoint& b : breakpoints_) {
     // Calls that have returned since.
-    std::erase_if(b.armed, [&](const Breakpoint::Armed& a) { return a.depth > depth || (first_of_call && a.depth == depth); });
+    std::erase_if(b.armed,
+                  [&](const Breakpoint::Armed& a) { return a.depth > depth || (first_of_call && a.depth == depth); });
     if (b.kind == Breakpoint::Kind::line && b.at == now->span && holds(b)) return hit(b);
     if (b.kind != Breakpoint::Kind::name) continue;
     if (b.last == now->span) b.last = {};
@@ -270,7 +276,8 @@ void EagerDebugger::remember(const Changed& changed) {
   if (changed.what == Changed::What::parameter) kept_->params[changed.name] = Kept::of(changed.value.tensor());
   if (changed.what != Changed::What::option) return;
   std::erase_if(defines_, [&](const auto& d) { return d.first == changed.name; });
-  defines_.emplace_back(changed.name, changed.value.is_str() ? "\"" + changed.value.str() + "\"" : to_text(changed.value));
+  defines_.emplace_back(changed.name,
+                        changed.value.is_str() ? "\"" + changed.value.str() + "\"" : to_text(changed.value));
 }
 
 void EagerDebugger::go(Going going, std::size_t frame) {

@@ -1,5 +1,5 @@
-// Lines of the debugger's prompt from standard input: with editing, history and completion in a terminal, if libedit was
-// there when this was built; else as they come, and without a prompt or echo where no terminal is.
+// Lines of the debugger's prompt from standard input: with editing, history and completion in a terminal, if libedit
+// was there when this was built; else as they come, and without a prompt or echo where no terminal is.
 #pragma once
 
 #include <functional>

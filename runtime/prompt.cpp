@@ -80,7 +80,9 @@ const Prompt::Command* Prompt::find_command(const std::string& word) {
 }
 
 Prompt::Prompt(EagerDebugger& debugger, std::ostream& out)
-    : debugger_(debugger), out_(out), reader_([this](const std::string& before, const std::string& word) { return complete(before, word); }) {}
+    : debugger_(debugger),
+      out_(out),
+      reader_([this](const std::string& before, const std::string& word) { return complete(before, word); }) {}
 
 void Prompt::open(const std::string& why) {
   frame_ = 0;
@@ -144,7 +146,8 @@ void Prompt::show_lines(FileId file, std::uint32_t first, std::uint32_t last, st
       return b.kind == Breakpoint::Kind::line && b.at.file == file && sources.locate(file, b.at.begin).line == n;
     });
     out_ << (breaks ? 'B' : ' ') << (n == current && first != last ? "->" : "  ")
-         << std::string(number.size() < 4 ? 4 - number.size() : 0, ' ') << number << " | " << sources.line(file, n) << '\n';
+         << std::string(number.size() < 4 ? 4 - number.size() : 0, ' ') << number << " | " << sources.line(file, n)
+         << '\n';
   }
 }
 
@@ -168,7 +171,8 @@ bool Prompt::list(const std::string& rest) {
   std::uint32_t first = current, last = 0;
   std::size_t dash = rest.find('-');
   bool right = rest.empty() || parse_number(std::string_view(rest).substr(0, dash), first);
-  if (dash != std::string::npos) right = right && parse_number(std::string_view(rest).substr(dash + 1), last) && first <= last;
+  if (dash != std::string::npos)
+    right = right && parse_number(std::string_view(rest).substr(dash + 1), last) && first <= last;
   if (!right || first == 0) {
     out_ << "`list` takes a line, or lines `10-20`\n";
     return false;
@@ -258,7 +262,8 @@ void Prompt::show_variables(bool arguments) {
   std::size_t width = 0;
   for (const FrameVariable& v : variables) width = std::max(width, v.name.str().size());
   for (const FrameVariable& v : variables)
-    out_ << v.name.str() << std::string(width - v.name.str().size() + 2, ' ') << described(v.value, debugger_.run().lengths) << '\n';
+    out_ << v.name.str() << std::string(width - v.name.str().size() + 2, ' ')
+         << described(v.value, debugger_.run().lengths) << '\n';
 }
 
 bool Prompt::args(const std::string& rest) {
@@ -287,39 +292,8 @@ bool Prompt::set(const std::string& rest) {
   }
   debugger_.remember(changed);
   out_ << changed.name << "  " << described(changed.value, debugger_.run().lengths) << '\n';
-  if (changed.what == Changed::What::option) out_ << "what was made with the old value stays; `restart` makes it anew\n";
-  return false;
-}
-
-// ---- to go on
-
-bool Prompt::step(const std::string& rest) {
-  if (!nothing_behind(rest, "step")) return false;
-  debugger_.go(EagerDebugger::Going::step, 0);
-  return true;
-}
-
-bool Prompt::next(const std::string& rest) {
-  if (!nothing_behind(rest, "next")) return false;
-  debugger_.go(EagerDebugger::Going::next, frame_);
-  return true;
-}
-
-bool Prompt::finish(const std::string& rest) {
-  if (!nothing_behind(rest, "finish")) return false;
-  debugger_.go(EagerDebugger::Going::finish, frame_);
-  return true;
-}
-
-bool Prompt::go_on(const std::string& rest) { return nothing_behind(rest, "continue"); }
-
-bool Prompt::quit(const std::string& rest) {
-  if (nothing_behind(rest, "quit")) debugger_.leave(EagerDebugger::End::quit);
-  return false;
-}
-
-bool Prompt::restart(const std::string& rest) {
-  if (nothing_behind(rest, "restart")) debugger_.leave(EagerDebugger::End::restart);
+  if (changed.what == Changed::What::option)
+    out_ << "what was made with the old value stays; `restart` makes it anew\n";
   return false;
 }
 

@@ -1,4 +1,5 @@
-// Commands of the prompt that are about breakpoints, files and the commands themselves; and completion.
+// Commands of the prompt that let the program go on, or are about breakpoints, files and the commands themselves; and
+// completion.
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -10,6 +11,36 @@
 #include "runtime/report.h"
 
 namespace rcn {
+
+bool Prompt::step(const std::string& rest) {
+  if (!nothing_behind(rest, "step")) return false;
+  debugger_.go(EagerDebugger::Going::step, 0);
+  return true;
+}
+
+bool Prompt::next(const std::string& rest) {
+  if (!nothing_behind(rest, "next")) return false;
+  debugger_.go(EagerDebugger::Going::next, frame_);
+  return true;
+}
+
+bool Prompt::finish(const std::string& rest) {
+  if (!nothing_behind(rest, "finish")) return false;
+  debugger_.go(EagerDebugger::Going::finish, frame_);
+  return true;
+}
+
+bool Prompt::go_on(const std::string& rest) { return nothing_behind(rest, "continue"); }
+
+bool Prompt::quit(const std::string& rest) {
+  if (nothing_behind(rest, "quit")) debugger_.leave(EagerDebugger::End::quit);
+  return false;
+}
+
+bool Prompt::restart(const std::string& rest) {
+  if (nothing_behind(rest, "restart")) debugger_.leave(EagerDebugger::End::restart);
+  return false;
+}
 
 bool Prompt::break_at(const std::string& rest) {
   if (rest.empty()) {
@@ -98,7 +129,9 @@ std::vector<std::string> Prompt::complete(const std::string& before, const std::
   std::vector<std::string> candidates;
   if (before.ends_with('.')) {
     std::size_t begin = before.size() - 1;
-    auto part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || std::string_view("_.[]").find(c) != std::string_view::npos; };
+    auto part = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) || std::string_view("_.[]").find(c) != std::string_view::npos;
+    };
     while (begin > 0 && part(before[begin - 1])) --begin;
     std::vector<Diagnostic> problems;
     ast::Expr* object = debugger_.program().parse("prompt", before.substr(begin, before.size() - 1 - begin), problems);

@@ -161,7 +161,8 @@ class Interpreter::Halt final : public Stopped {
       return in_.call_builtin(own->function(), args);
     }
     if (std::optional<Value> value = debugger_.reduce(f.builtin_name, args.positional[0].tensor())) return *value;
-    in_.fail(Diag::prompt_reduce, args.span, {f.builtin_name, "a tensor of numbers (`any` and `all`: of bools) with entries"});
+    in_.fail(Diag::prompt_reduce, args.span,
+             {f.builtin_name, "a tensor of numbers (`any` and `all`: of bools) with entries"});
   }
 
  private:
@@ -203,8 +204,7 @@ class Interpreter::Halt final : public Stopped {
     try {
       body();
     } catch (const EvalError&) {
-    } catch (const StopEvaluation&) {
-    }
+    } catch (const StopEvaluation&) {}
     const auto& items = in_.diag_.items();
     problems.assign(items.begin() + static_cast<std::ptrdiff_t>(before.items), items.end());
     in_.diag_.rollback(before);
@@ -246,7 +246,8 @@ class Interpreter::Halt final : public Stopped {
     Frame& f = *in_.frame_;
     result.name = name.str();
     for (const LoopRun* run : in_.loops_)
-      if (run->frame == &f && run->index_name == name) in_.fail(Diag::prompt_cannot_set, span, {"counts the steps of a loop"});
+      if (run->frame == &f && run->index_name == name)
+        in_.fail(Diag::prompt_cannot_set, span, {"counts the steps of a loop"});
     for (Scope* scope = f.scope; scope; scope = scope->parent) {
       Value* place = scope->find(name);
       if (!place) continue;

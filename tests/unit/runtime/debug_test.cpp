@@ -113,7 +113,8 @@ TEST_CASE("what takes no part where a tensor is looked at counts, if it did wher
   Lengths::Inside inside(bench.run.lengths);
   inside.mask({at::tensor({true, false}), {bench.batch}});
   CHECK(number("max", x, bench.run.lengths) == 5);
-  Tensor y = std::make_shared<const EagerTensor>(x->type, static_cast<const Held&>(eager(x)), bench.run.lengths.region());
+  Tensor y =
+      std::make_shared<const EagerTensor>(x->type, static_cast<const Held&>(eager(x)), bench.run.lengths.region());
   CHECK(number("max", y, bench.run.lengths) == 1);
 }
 
