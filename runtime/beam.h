@@ -20,6 +20,8 @@ struct Beam {
   BeamPtr parent;      // null: there was one hypothesis before
   at::Tensor source;   // [batch, axis]: the hypothesis of the parent that each goes on from
   at::Tensor scores;   // [batch, axis], float32
+  at::Tensor labels;   // [batch, axis]: what was chosen
+  at::Tensor ended;    // [batch, axis], bool: had ended before, so the label is none; undefined: none had
   double divisor = 1;  // of the scores, once the search is over
 
   Beam() = default;

@@ -1,6 +1,15 @@
 #include "runtime/eager_backend.h"
 
+#include <chrono>
+
+#include "runtime/debug_view.h"
+
 namespace rcn {
+
+std::string_view to_string(MadeBy by) {
+  static constexpr std::string_view kNames[] = {"operation", "input", "parameter", "loop"};
+  return kNames[static_cast<std::size_t>(by)];
+}
 
 std::vector<Tensor> EagerBackend::apply(const OpNode& node) {
   std::string op(node.op->name);
@@ -9,6 +18,9 @@ std::vector<Tensor> EagerBackend::apply(const OpNode& node) {
     sink_.report(Diag::eager_no_kernel, node.span, {op});
     throw EvalError{};
   }
+  if (starting) starting();
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point began = observer ? Clock::now() : Clock::time_point();
   at::AutoGradMode grad_mode(with_grad_);
   std::vector<Tensor> results;
   try {
@@ -26,9 +38,11 @@ std::vector<Tensor> EagerBackend::apply(const OpNode& node) {
     throw EvalError{};
   }
   if (observer) {
+    std::chrono::duration<double> took = Clock::now() - began;
     std::string name = scoped(node.base_name.empty() ? op : node.base_name);
-    for (const Tensor& t : results)
-      if (!t->type.history) produced(name, t, node.span);
+    for (std::size_t i = 0; i < results.size(); ++i)
+      if (const Tensor& t = results[i]; !t->type.history)
+        observer({name, shown(t), t, node.span, calls_, MadeBy::operation, &node, i, took.count()});
   }
   return results;
 }
@@ -38,8 +52,18 @@ std::vector<Tensor> EagerBackend::run_kernel(Kernel kernel, const OpNode& node) 
   return kernel(one_call);
 }
 
-void EagerBackend::produced(std::string name, const Tensor& tensor, Span span) {
-  if (observer) observer({std::move(name), shown(tensor), span});
+void EagerBackend::produced(std::string name, const Tensor& tensor, Span span, MadeBy by) {
+  if (starting) starting();
+  if (observer) observer({std::move(name), shown(tensor), tensor, span, calls_, by});
+}
+
+void EagerBackend::happened(std::string name, std::string text, Span span) {
+  if (event_observer) event_observer({std::move(name), std::move(text), span, calls_});
+}
+
+void EagerBackend::bound(Symbol name, const Tensor& value, Span span) {
+  if (bound_observer && !value->type.history)
+    bound_observer({scoped(name.str()), name.str(), shown(value), value, span, calls_});
 }
 
 std::string EagerBackend::scoped(const std::string& name) const {
@@ -48,13 +72,13 @@ std::string EagerBackend::scoped(const std::string& name) const {
 
 Tensor EagerBackend::parameter(const Parameter& parameter) {
   Tensor tensor = params_.get(parameter);
-  produced(parameter.path, tensor, parameter.span);
+  produced(parameter.path, tensor, parameter.span, MadeBy::parameter);
   return tensor;
 }
 
 Tensor EagerBackend::input(const ExternInput& input) {
   Tensor tensor = inputs_.get(input);
-  produced(input.name, tensor, input.span);
+  produced(input.name, tensor, input.span, MadeBy::input);
   return tensor;
 }
 
@@ -67,7 +91,8 @@ std::vector<Tensor> EagerBackend::raw_layer(const Value& layer, const std::vecto
   throw EvalError{};
 }
 
-void EagerBackend::enter_scope(const std::string& base, bool at_root, Span) {
+void EagerBackend::enter_scope(const std::string& base, bool at_root, Span call) {
+  calls_.push_back(call);
   outer_scopes_.push_back(run_.scope);
   run_.scope = at_root ? steps_ + base : scoped(base);
 }
@@ -75,7 +100,10 @@ void EagerBackend::enter_scope(const std::string& base, bool at_root, Span) {
 void EagerBackend::leave_scope() {
   run_.scope = std::move(outer_scopes_.back());
   outer_scopes_.pop_back();
+  calls_.pop_back();
 }
+
+std::string EagerBackend::describe(const Tensor& tensor) { return described(tensor, run_.lengths); }
 
 void EagerBackend::check(const Tensor& condition, const std::string& message, Span span) {
   Held x = latest(eager(condition));

@@ -15,13 +15,39 @@
 
 namespace rcn {
 
+enum class MadeBy : std::uint8_t { operation, input, parameter, loop };
+std::string_view to_string(MadeBy by);
+
 // A tensor at the moment it was made.
 struct Produced {
   // Path of the calls and the steps of loops around it and the operation's name, joined by dots: `loop[3].lstm.dot`.
   // Inputs, parameters: their own.
   std::string name;
-  Tensor tensor;
+  Tensor tensor;  // as users see it
+  Tensor source;  // as the program has it
   Span span;
+  const std::vector<Span>& calls;  // where the calls around it stand, outermost first
+  MadeBy by = MadeBy::operation;
+  const OpNode* node = nullptr;  // of an operation
+  std::size_t result = 0;        // which of its results
+  double seconds = -1;           // that it took; negative for what is none
+};
+
+// The program calls a tensor so from here on.
+struct Bound {
+  std::string name;      // with its path: `loop[3].energy`
+  std::string variable;  // `energy`
+  Tensor tensor, source;
+  Span span;
+  const std::vector<Span>& calls;
+};
+
+// What control flow does.
+struct Event {
+  std::string name;  // of the branch, masked part or choice, with its path
+  std::string text;
+  Span span;
+  const std::vector<Span>& calls;
 };
 
 struct MarkedTensor {
@@ -48,6 +74,7 @@ class EagerBackend : public Backend {
   void raw_entry(const std::string&, const Value&, Span) override {}  // only says something to RETURNN
   void enter_scope(const std::string& base, bool at_root, Span call) override;
   void leave_scope() override;
+  void bound(Symbol name, const Tensor& value, Span span) override;
   Tensor frame(const Tensor& x, Dim axis, const Tensor& index, Span span) override;
   LoopResult loop(const LoopSpec& spec, const LoopBody& body) override;
   std::vector<Tensor> cond(const CondSpec& spec, const CondBranch& then, const CondBranch& otherwise) override;
@@ -55,11 +82,15 @@ class EagerBackend : public Backend {
   void outside(const std::function<void()>& make) override;
   void assign(const Parameter& parameter, const Tensor& current, const Tensor& value, Span span) override;
   void check(const Tensor& condition, const std::string& message, Span span) override;
+  std::string describe(const Tensor& tensor) override;
 
   const std::vector<MarkedTensor>& marks() const { return marks_; }
 
   // Called for each tensor as soon as it exists.
   std::function<void(const Produced&)> observer;
+  std::function<void()> starting;  // before what makes a tensor begins
+  std::function<void(const Bound&)> bound_observer;
+  std::function<void(const Event&)> event_observer;
 
  private:
   class Names;      // of what one step of a loop makes
@@ -76,7 +107,8 @@ class EagerBackend : public Backend {
   Tensor decide(const Tensor& x);
   Tensor beam_scores(const Tensor& x);
 
-  void produced(std::string name, const Tensor& tensor, Span span);
+  void produced(std::string name, const Tensor& tensor, Span span, MadeBy by);
+  void happened(std::string name, std::string text, Span span);
   std::string scoped(const std::string& name) const;
 
   RunState& run_;
@@ -88,6 +120,7 @@ class EagerBackend : public Backend {
   Search* search_ = nullptr;      // of the outermost loop that runs and has a choice
   std::int64_t search_step_ = 0;  // of that loop
   std::vector<std::string> outer_scopes_;
+  std::vector<Span> calls_;
   std::string steps_;         // `loop[3].inner[0].`: the steps of the loops that run; before scopes at the root too
   std::string around_loops_;  // the scope that the outermost one stands in
   std::vector<MarkedTensor> marks_;

@@ -115,15 +115,17 @@ LoopResult EagerBackend::loop(const LoopSpec& spec, const LoopBody& body) {
   std::string name = scoped(spec.name);
   for (std::size_t i = 0; i < spec.state.size(); ++i) {
     result.last.push_back(spec.state[i].type.history ? nullptr : last[i].finish(spec, lengths));
-    if (result.last[i]) produced(name + "." + spec.state[i].name, result.last[i], spec.span);
+    if (result.last[i]) produced(name + "." + spec.state[i].name, result.last[i], spec.span, MadeBy::loop);
   }
   for (std::size_t i = 0; i < result.stacked.size(); ++i)
-    produced(name + "." + spec.stacked_names[i], result.stacked[i], spec.span);
+    produced(name + "." + spec.stacked_names[i], result.stacked[i], spec.span, MadeBy::loop);
   return result;
 }
 
 std::vector<Tensor> EagerBackend::cond(const CondSpec& spec, const CondBranch& then, const CondBranch& otherwise) {
-  std::vector<Tensor> results = eager(spec.condition).value.item<bool>() ? then() : otherwise();
+  bool condition = eager(spec.condition).value.item<bool>();
+  happened(scoped(spec.name), condition ? "branch: then" : "branch: else", spec.span);
+  std::vector<Tensor> results = condition ? then() : otherwise();
   for (std::size_t i = 0; i < results.size(); ++i) results[i] = retyped(results[i], spec.results[i]);
   return results;
 }
@@ -135,6 +137,11 @@ std::vector<Tensor> EagerBackend::masked(const MaskedSpec& spec, const CondBranc
   at::Tensor padding = lengths.padding(mask.axes);
   bool everywhere = (padding.defined() ? mask.value.logical_or(padding) : mask.value).all().item<bool>();
   if (padding.defined()) mask.value = mask.value.logical_and(padding.logical_not());
+  if (event_observer)
+    happened(scoped(spec.name),
+             "masked: " + std::to_string(mask.value.sum().item<std::int64_t>()) + " of " +
+                 std::to_string(mask.value.numel()) + " take part",
+             spec.span);
   std::vector<Tensor> results;
   if (!mask.value.any().item<bool>()) {
     for (const Tensor& t : spec.before) results.push_back(retyped(t, t->type));

@@ -6,6 +6,7 @@
 
 #include "runtime/eager_backend.h"
 #include "runtime/eager_loop.h"
+#include "runtime/hypotheses.h"
 #include "runtime/kernels/families.h"
 
 namespace rcn {
@@ -163,8 +164,8 @@ Tensor EagerBackend::choice(const OpNode& node) {
       base && scores.beam ? aligned(scores, {batch, base->axis, axis}) : aligned(scores, {batch, axis}).unsqueeze(1);
   added = added.to(at::kFloat);
   // What takes no part: sequences that have ended.
-  if (at::Tensor ended = base ? lengths.masked_out({batch, base->axis}) : lengths.masked_out({batch});
-      ended.defined()) {
+  at::Tensor ended = base ? lengths.masked_out({batch, base->axis}) : lengths.masked_out({batch});
+  if (ended.defined()) {
     if (!base) ended = ended.unsqueeze(1);
     at::Tensor only_first = at::full({labels}, kNoLabel, at::TensorOptions(at::kFloat));
     only_first[0] = 0;
@@ -190,11 +191,15 @@ Tensor EagerBackend::choice(const OpNode& node) {
   beam->parent = base;
   beam->source = at::div(order, labels, "floor");
   beam->scores = values.contiguous();
+  beam->labels = order.remainder(labels);
+  if (ended.defined()) beam->ended = ended.expand({sequences, hypotheses}).gather(1, beam->source);
   if (node.boolean("length_normalization")) beam->divisor = static_cast<double>(search_step_ + 1);
   if (base)
     lengths.follow(base->axis, [&](const Named& x) { return taken(x, batch, base->axis, beam->source, beam->axis); });
   search_->latest = beam;
-  Named chosen_labels{order.remainder(labels).to(scalar_type(node.outputs[0].dtype)), {batch, beam->axis}};
+  if (event_observer)
+    for (const Hypothesis& h : rcn::hypotheses(*beam)) happened(scoped("choice"), to_string(h), node.span);
+  Named chosen_labels{beam->labels.to(scalar_type(node.outputs[0].dtype)), {batch, beam->axis}};
   return std::make_shared<const EagerTensor>(node.outputs[0], Held{chosen_labels, beam}, lengths.region());
 }
 

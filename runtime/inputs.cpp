@@ -115,6 +115,14 @@ std::vector<Dim> Inputs::length_dims(const ExternInput& input, Dim dim) const {
 
 bool Inputs::declare(const std::vector<ExternInput>& externs) {
   if (!options_good_) return false;
+  if (options_.again) {
+    rcn::set_lengths(*options_.again, externs, lengths_);
+    for (const ExternInput& e : externs) {
+      at::Tensor value = batch_values(*options_.again, e, lengths_).to(scalar_type(e.type.dtype));
+      tensors_[e.name] = std::make_shared<const EagerTensor>(e.type, Named{value, e.type.dims});
+    }
+    return true;
+  }
   std::size_t errors_before = sink_.error_count();
   std::vector<std::string> names, dim_names;
   for (const ExternInput& e : externs) {
@@ -156,6 +164,22 @@ Tensor Inputs::get(const ExternInput& input) {
   auto it = tensors_.find(input.name);
   if (it == tensors_.end()) throw EvalError{};
   return it->second;
+}
+
+Batch Inputs::batch() const {
+  Batch batch;
+  batch.size = lengths_.batch().value_or(1);
+  for (const auto& [name, tensor] : tensors_) {
+    batch.values[name] = eager(tensor).value;
+    for (Dim d : tensor->type.dims)
+      for (Dim a : atoms(d)) {
+        if (a == batch_ || !a->dynamic() || !lengths_.has(a)) continue;
+        const Named& own = lengths_.of(a);
+        Batch::DimLength& length = batch.lengths[a->id] = {own.value, {}};
+        for (Dim over : own.axes) length.over.push_back(over->id);
+      }
+  }
+  return batch;
 }
 
 DataRequest Inputs::request(const ExternInput& input) const {

@@ -12,6 +12,7 @@
 #include "compiler/diag/diagnostic.h"
 #include "compiler/eval/backend.h"
 #include "compiler/eval/op.h"
+#include "runtime/batch.h"
 #include "runtime/given.h"
 #include "runtime/hdf.h"
 #include "runtime/lengths.h"
@@ -26,6 +27,7 @@ struct InputOptions {
   std::uint64_t seed = 0;
   std::optional<std::int64_t> sample_rate = {};  // that audio has to have
   bool quiet = false;                            // nothing is said but errors
+  const Batch* again = nullptr;                  // the data of another run, in place of all that
 };
 
 class Inputs {
@@ -37,6 +39,8 @@ class Inputs {
   bool declare(const std::vector<ExternInput>& externs);
   // The tensor of a declared extern (one that was not is declared alone). Throws EvalError if it has none.
   Tensor get(const ExternInput& input);
+  // All data, once it is declared.
+  Batch batch() const;
 
  private:
   [[noreturn]] void fail(const ExternInput& input, std::string why);

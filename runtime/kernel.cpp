@@ -10,7 +10,8 @@ namespace rcn {
 Random RunState::random_for(std::string_view op) {
   std::string name = scope + "/" + std::string(op);
   std::uint64_t count = draws[name]++;
-  return Random(seed, name + "#" + std::to_string(count));
+  last_draw = name + "#" + std::to_string(count);
+  return Random(seed, last_draw);
 }
 
 at::Tensor gated(const at::Tensor& x, const at::Tensor& stopped) {

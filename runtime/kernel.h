@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -33,6 +34,14 @@ struct RunState {
   // Numbers that belong to this operation: they depend on the seed, on the calls around it, and on how often such an
   // operation ran there before; not on what the program does elsewhere.
   Random random_for(std::string_view op);
+
+  // The numbers that were drawn from the last `random_for`, or what is to stand for them: `noise` may give those of
+  // another run.
+  at::Tensor drawn(const at::Tensor& numbers, const Axes& axes) const {
+    return noise ? noise(last_draw, {numbers, axes}) : numbers;
+  }
+  std::function<at::Tensor(const std::string& draw, const Named& numbers)> noise;
+  std::string last_draw;
 };
 
 // `x`, through which no gradient goes back where `stopped` (may be undefined) is true.

@@ -3,7 +3,9 @@
 #include <iostream>
 
 #include "compiler/driver/driver.h"
+#include "runtime/debugger.h"
 #include "runtime/eager.h"
+#include "runtime/interrupt.h"
 
 namespace rcn {
 
@@ -22,9 +24,18 @@ EagerOptions eager_options(const Options& options) {
   o.params_partial = flags.params_partial;
   o.save_params = flags.save_params_file;
   o.trace = flags.trace;
+  o.trace_json = flags.trace_json;
   o.print = flags.print;
   o.padding = flags.padding;
-  o.save = flags.save_file;
+  o.full = flags.full;
+  o.save = flags.save;
+  o.html = flags.html_file;
+  o.summary = flags.summary;
+  o.check_finite = flags.check_finite;
+  o.check_padding = flags.check_padding;
+  o.grad_check = flags.grad_check;
+  o.fit = flags.fit;
+  o.learning_rate = flags.learning_rate;
   o.json = flags.json;
   o.quiet = options.quiet;
   o.grad = flags.grad;
@@ -35,23 +46,74 @@ EagerOptions eager_options(const Options& options) {
   return o;
 }
 
-int run_model(const Options& options) {
+// The parsed files are shared, everything else is its own.
+void evaluate_anew(const Session& loaded, const std::function<void(Evaluation&)>& use) {
+  DiagnosticSink sink;
+  Session session(loaded.options, loaded.sources, sink);
+  session.files = loaded.files;
+  Evaluation evaluation{sink, session.dims, session.lengths, [&](Backend& backend, auto declare_inputs) {
+                          return run(session, backend, std::move(declare_inputs)).ok;
+                        }};
+  use(evaluation);
+}
+
+// Prints those that were not printed before.
+void print_new_diagnostics(const Messages& messages, const Options& options, std::size_t& printed) {
+  std::cout.flush();
+  const std::vector<Diagnostic>& items = messages.diagnostics.items();
+  if (printed == 0 || items.size() > printed) {
+    DiagnosticSink fresh;
+    for (std::size_t i = printed; i < items.size(); ++i) fresh.add(items[i]);
+    print_diagnostics(fresh, messages.sources, options);
+  }
+  printed = items.size();
+}
+
+int run_model(const Options& options, EagerDebugger* debugger) {
   Messages messages;
+  std::size_t printed = 0;
   Session session(options, messages);
   int result = static_cast<int>(ExitCode::model_error);
+  if (debugger) debugger->start(session.diagnostics, [&] { print_new_diagnostics(messages, options, printed); });
   if (load(session, options.models[0])) {
-    EagerRun eager(eager_options(options), session.sources, session.diagnostics, session.dims, session.lengths,
-                   std::cout, std::cerr);
-    EvalResult evaluated = run(session, eager.backend(), [&](const std::vector<ExternInput>& inputs) { return eager.declare_inputs(inputs); });
-    if (evaluated.ok) result = eager.finish();
+    EagerOptions how = eager_options(options);
+    how.debugger = debugger;
+    EagerRun eager(how, session.sources, session.diagnostics, session.dims, session.lengths, std::cout, std::cerr);
+    eager.set_anew([&](const std::function<void(Evaluation&)>& use) { evaluate_anew(session, use); });
+    if (eager.prepare()) {
+      EvalResult evaluated = run(
+          session, eager.backend(), [&](const std::vector<ExternInput>& inputs) { return eager.declare_inputs(inputs); }, debugger);
+      if (debugger && debugger->end() != EagerDebugger::End::finished) {
+        result = static_cast<int>(debugger->interrupted() ? ExitCode::interrupted : ExitCode::ok);
+      } else if (evaluated.ok) {
+        result = eager.finish();
+        if (debugger) debugger->finished();
+      }
+    }
   }
-  std::cout.flush();
-  print_diagnostics(messages, options);
+  print_new_diagnostics(messages, options, printed);
   if (!std::cout) {
     std::cerr << "rcnc: error: cannot write standard output\n";
     return static_cast<int>(ExitCode::model_error);
   }
-  return messages.diagnostics.has_errors() ? static_cast<int>(ExitCode::model_error) : result;
+  return messages.diagnostics.has_errors() && result == 0 ? static_cast<int>(ExitCode::model_error) : result;
+}
+
+// With a debugger, again for each restart.
+int run_debugged(Options options) {
+  Messages usage;
+  EagerDebugger debugger(options.eager.breaks, usage.diagnostics, options.eager.json ? std::cerr : std::cout);
+  if (usage.diagnostics.has_errors()) {
+    print_diagnostics(usage, options);
+    return static_cast<int>(ExitCode::usage);
+  }
+  auto defines = options.defines;
+  for (;;) {
+    int result = run_model(options, &debugger);
+    if (debugger.end() != EagerDebugger::End::restart) return result;
+    options.defines = defines;
+    options.defines.insert(options.defines.end(), debugger.defines().begin(), debugger.defines().end());
+  }
 }
 
 }  // namespace
@@ -66,5 +128,9 @@ int main(int argc, char** argv) {
     std::cerr << "rcnc-eager: error: this program only runs models; `rcnc` does the rest\n";
     return static_cast<int>(ExitCode::usage);
   }
-  return guarded("`" + parsed.options.models[0] + "`", [&] { return run_model(parsed.options); });
+  bool debug = parsed.options.eager.debug;
+  handle_interrupts(debug);
+  return guarded("`" + parsed.options.models[0] + "`", [&] {
+    return debug ? run_debugged(parsed.options) : run_model(parsed.options, nullptr);
+  });
 }

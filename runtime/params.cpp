@@ -110,6 +110,8 @@ at::Tensor Params::stored(const Parameter& parameter) {
 Tensor Params::get(const Parameter& parameter) {
   at::Tensor value;
   if (file_) value = stored(parameter);
+  if (auto it = given_.find(parameter.path); it != given_.end())
+    value = it->second.detach().to(scalar_type(parameter.type.dtype));
   if (!value.defined()) value = initial_value(parameter, seed_);
   if (with_grad_ && parameter.trainable && is_float(parameter.type.dtype)) value.set_requires_grad(true);
   Tensor tensor = std::make_shared<const EagerTensor>(parameter.type, Named{value, parameter.type.dims});

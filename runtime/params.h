@@ -33,6 +33,8 @@ class Params {
 
   // From now on values come from this file; reports what is wrong with it, and what of it is ignored.
   bool open(const ParamsFile& from, DiagnosticSink& sink);
+  // These values come before those of a file.
+  void give(std::map<std::string, at::Tensor> values) { given_ = std::move(values); }
   // The parameter's tensor. What the file lacks or has in another shape is noted and gets its first value.
   Tensor get(const Parameter& parameter);
   // Once all have been asked for: reports what is missing, left over or of another shape, all at once.
@@ -59,6 +61,7 @@ class Params {
   ParamsFile from_;
   std::unique_ptr<ArrayFile> file_;
   std::map<std::string, std::string> names_;  // in the file, by what they are called here
+  std::map<std::string, at::Tensor> given_;  // by path
   std::vector<LoadedParameter> loaded_;
   std::vector<std::string> used_;  // keys of `names_`
   std::vector<Problem> problems_;

@@ -1,68 +1,16 @@
 #include "runtime/report.h"
 
 #include <algorithm>
-#include <iomanip>
+#include <cmath>
 #include <ostream>
-#include <sstream>
+#include <set>
 
+#include "runtime/columns.h"
 #include "runtime/view.h"
 
 namespace rcn {
 
-bool glob_match(std::string_view pattern, std::string_view name) {
-  std::size_t p = 0, n = 0, star = std::string_view::npos, mark = 0;
-  while (n < name.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      mark = n;
-    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n])) {
-      ++p;
-      ++n;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      n = ++mark;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
-}
-
 namespace {
-
-// Columns of at least the given widths, two spaces between them; a long entry moves the rest of its line.
-std::string columns(const std::vector<std::pair<std::string, std::size_t>>& cells) {
-  std::string line;
-  std::size_t end = 0;
-  for (const auto& [text, width] : cells) {
-    if (!line.empty()) line.append(end > line.size() ? end - line.size() : 0, ' ').append("  ");
-    end = std::max(end, line.size()) + width;
-    line += text;
-  }
-  return line;
-}
-
-std::string stats_text(const Stats& s) {
-  if (s.count == 0) return "no valid entry";
-  std::string text = columns(
-      {{"min " + short_number(s.min), 16}, {"mean " + short_number(s.mean), 17}, {"max " + short_number(s.max), 16}});
-  if (s.count == s.nans) text = "";
-  if (s.nans > 0)
-    text += (text.empty() ? "" : "  ") + std::to_string(s.nans) + (s.nans == s.count ? " nan (all)" : " nan");
-  return text;
-}
-
-std::string position(Span span, const SourceMap& sources) {
-  if (!span.valid()) return "-";
-  LineColumn at = sources.locate(span.file, span.begin);
-  return sources.name(span.file) + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
-}
-
-std::string dims_only(const TensorType& type, Lengths& lengths) {
-  std::string text = sized_type(type, lengths, false);
-  return text.substr(text.find('['));
-}
 
 std::string shape_text(const at::Tensor& x) {
   std::string text;
@@ -70,49 +18,66 @@ std::string shape_text(const at::Tensor& x) {
   return text;
 }
 
-// A table whose columns are as wide as their widest entry.
-void write_table(std::ostream& out, const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows)
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      if (widths.size() <= i) widths.push_back(0);
-      widths[i] = std::max(widths[i], row[i].size());
+// From how many times the median norm on a gradient is called exploding, where there are enough to compare.
+constexpr double kExploding = 1e3;
+constexpr std::size_t kComparable = 3;
+
+double norm_of(const at::Tensor& gradient) { return gradient.to(at::kDouble).norm().item<double>(); }
+
+// Of those that are neither zero nor infinite; 0 where there are too few.
+double median_norm(const std::vector<Gradient>& gradients) {
+  std::vector<double> norms;
+  for (const Gradient& g : gradients)
+    if (double n = g.value.defined() ? norm_of(g.value) : 0; n > 0 && std::isfinite(n)) norms.push_back(n);
+  if (norms.size() < kComparable) return 0;
+  std::nth_element(norms.begin(), norms.begin() + static_cast<std::ptrdiff_t>(norms.size() / 2), norms.end());
+  return norms[norms.size() / 2];
+}
+
+void write_gradients(std::ostream& out, const std::vector<Gradient>& gradients) {
+  double median = median_norm(gradients);
+  std::vector<std::vector<std::string>> rows;
+  std::size_t missing = 0, zero = 0, exploding = 0, not_finite = 0;
+  for (const Gradient& g : gradients) {
+    std::string text = "missing: the objective does not depend on it";
+    if (!g.value.defined()) {
+      ++missing;
+    } else {
+      double n = norm_of(g.value);
+      text = "norm " + short_number(n);
+      if (n == 0) {
+        ++zero;
+        text += "  (zero)";
+      } else if (!std::isfinite(n)) {
+        ++not_finite;
+        text += "  (not finite)";
+      } else if (median > 0 && n > kExploding * median) {
+        ++exploding;
+        text += "  (exploding: " + short_number(n / median) + " times the median)";
+      }
     }
-  for (const auto& row : rows) {
-    std::vector<std::pair<std::string, std::size_t>> cells;
-    for (std::size_t i = 0; i < row.size(); ++i) cells.emplace_back(row[i], widths[i]);
-    std::string line = columns(cells);
-    while (line.ends_with(' ')) line.pop_back();
-    out << line << '\n';
+    rows.push_back({"gradient", g.name, "[" + shape_text(g.parameter) + "]", text});
   }
+  write_table(out, rows);
+  std::string flagged;
+  for (auto [count, word] : {std::pair{missing, "missing"}, {zero, "zero"}, {not_finite, "not finite"},
+                             {exploding, "exploding"}})
+    if (count > 0) flagged += (flagged.empty() ? "" : ", ") + std::to_string(count) + " " + word;
+  if (!flagged.empty()) out << "gradients to look at, of " << gradients.size() << ": " << flagged << '\n';
 }
 
 }  // namespace
 
-void Trace::write(const Produced& produced, Lengths& lengths) {
-  const Tensor& tensor = produced.tensor;
-  Stats s = statistics(eager(tensor), lengths);
-  auto number = [&](const char* name, double value) { return name + (s.count > s.nans ? short_number(value) : "-"); };
-  std::vector<std::string> cells{position(produced.span, sources_), produced.name, dims_only(tensor->type, lengths),
-                                 std::string(to_string(tensor->type.dtype))};
-  std::vector<std::pair<std::string, std::size_t>> row;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    // Lines are written as operations run, so a column only grows, and one very long entry does not widen it.
-    widths_[i] = std::max(widths_[i], std::min<std::size_t>(cells[i].size(), 60));
-    row.emplace_back(cells[i], widths_[i]);
-  }
-  row.insert(row.end(), {{number("min=", s.min), 14},
-                         {number("mean=", s.mean), 16},
-                         {number("max=", s.max), 14},
-                         {"nan=" + std::to_string(s.nans), 0}});
-  out_ << columns(row) << std::endl;  // at once, also into a pipe
-}
-
-void write_printed(std::ostream& out, const std::string& name, const Tensor& tensor, Lengths& lengths, bool padding) {
+void write_printed(std::ostream& out, const std::string& name, const Tensor& tensor, Lengths& lengths, bool padding,
+                   bool full) {
   TensorType shown = tensor->type;
   shown.dims = printed_dims(shown.dims, lengths);
-  out << name << "  " << sized_type(shown, lengths, true) << '\n';
-  write_values(out, tensor, lengths, ListStyle::text, padding);
+  Stats stats = statistics(eager(tensor), lengths);
+  bool whole = full || (padding ? eager(tensor).value.numel() : stats.count) <= kLarge;
+  out << name << "  " << sized_type(shown, lengths, true);
+  if (!whole) out << "  " << stats_text(stats);
+  out << '\n';
+  write_values(out, tensor, lengths, ListStyle::text, padding, whole ? 0 : kEdge);
   out << '\n';
 }
 
@@ -144,30 +109,30 @@ void write_text_report(std::ostream& out, const std::vector<MarkedTensor>& marks
       rows.push_back({"assigned", p.parameter.path, "[" + shape_text(p.next) + "]",
                       stats_text(statistics({p.next, p.parameter.type.dims}, lengths))});
   write_table(out, rows);
-  if (!with_grad) return;
-  rows.clear();
-  for (const Gradient& g : objective.gradients) {
-    std::string norm = "missing: the objective does not depend on it";
-    if (g.value.defined()) {
-      double n = g.value.to(at::kDouble).norm().item<double>();
-      norm = "norm " + short_number(n) + (n == 0 ? "  (zero)" : "");
-    }
-    rows.push_back({"gradient", g.name, "[" + shape_text(g.parameter) + "]", norm});
-  }
-  write_table(out, rows);
+  if (with_grad) write_gradients(out, objective.gradients);
 }
 
-void save_results(const std::string& path, const std::vector<MarkedTensor>& marks, Lengths& lengths) {
-  std::vector<std::pair<std::string, at::Tensor>> arrays;
-  for (const MarkedTensor& m : marks) {
-    arrays.emplace_back(m.mark.name, shown_values(m.tensor, lengths));
-    std::vector<Dim> dims = printed_dims(m.tensor->type.dims, lengths);
-    std::vector<std::string> names = shown_names(dims);
-    for (std::size_t i = 0; i < dims.size(); ++i)
-      if (dims[i]->dynamic() && dims[i]->kind != DimKind::batch)
-        arrays.emplace_back(m.mark.name + "/length/" + names[i],
-                            shown_lengths(dims[i], dims, lengths).value.to(at::kInt));
-  }
+SavedTensor saved_tensor(const std::string& name, const Tensor& tensor, Lengths& lengths) {
+  SavedTensor saved{name, {{"", shown_values(tensor, lengths)}}};
+  std::vector<Dim> dims = printed_dims(tensor->type.dims, lengths);
+  std::vector<std::string> names = shown_names(dims);
+  for (std::size_t i = 0; i < dims.size(); ++i)
+    if (dims[i]->dynamic() && dims[i]->kind != DimKind::batch)
+      saved.arrays.emplace_back("/length/" + names[i], shown_lengths(dims[i], dims, lengths).value.to(at::kInt));
+  return saved;
+}
+
+void save_results(const std::string& path, const std::vector<MarkedTensor>& marks,
+                  const std::vector<SavedTensor>& others, Lengths& lengths) {
+  NamedArrays arrays;
+  std::set<std::string> taken;
+  auto add = [&](const SavedTensor& saved) {
+    std::string name = saved.name;
+    for (int i = 1; !taken.insert(name).second; ++i) name = saved.name + "_" + std::to_string(i);
+    for (const auto& [suffix, value] : saved.arrays) arrays.emplace_back(name + suffix, value);
+  };
+  for (const MarkedTensor& m : marks) add(saved_tensor(m.mark.name, m.tensor, lengths));
+  for (const SavedTensor& saved : others) add(saved);
   write_arrays(path, arrays);
 }
 

@@ -37,7 +37,17 @@ std::string torch_reason(const c10::Error& error) {
   return text;
 }
 
+namespace {
+
+bool double_precision = false;
+
+}  // namespace
+
+DoublePrecision::DoublePrecision() { double_precision = true; }
+DoublePrecision::~DoublePrecision() { double_precision = false; }
+
 at::ScalarType scalar_type(DType dtype) {
+  if (double_precision && is_float(dtype)) return at::kDouble;
   switch (dtype) {
     case DType::bool_: return at::kBool;
     case DType::uint8: return at::kByte;

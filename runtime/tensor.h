@@ -61,6 +61,15 @@ std::string torch_reason(const c10::Error& error);
 
 at::ScalarType scalar_type(DType dtype);
 
+// While one lives, float16 and float32 are computed in float64.
+class DoublePrecision {
+ public:
+  DoublePrecision();
+  ~DoublePrecision();
+  DoublePrecision(const DoublePrecision&) = delete;
+  DoublePrecision& operator=(const DoublePrecision&) = delete;
+};
+
 // Takes the axes of a tensor by dim, each once; of a dim that occurs twice the first occurrence first.
 class AxisTaker {
  public:

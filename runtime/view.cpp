@@ -7,6 +7,8 @@
 #include <ostream>
 #include <unordered_map>
 
+#include "runtime/columns.h"
+
 namespace rcn {
 
 Stats statistics(const Named& x, Lengths& lengths) {
@@ -19,11 +21,23 @@ Stats statistics(const Named& x, Lengths& lengths) {
   at::Tensor nan = values.isnan();
   stats.nans = nan.sum().item<std::int64_t>();
   if (stats.nans > 0) values = values.masked_select(nan.logical_not());
+  stats.infs = values.isinf().sum().item<std::int64_t>();
   if (values.numel() == 0) return stats;
   stats.min = values.min().item<double>();
   stats.mean = values.mean().item<double>();
   stats.max = values.max().item<double>();
   return stats;
+}
+
+std::string stats_text(const Stats& s) {
+  if (s.count == 0) return "no valid entry";
+  std::string text = columns(
+      {{"min " + short_number(s.min), 16}, {"mean " + short_number(s.mean), 17}, {"max " + short_number(s.max), 16}});
+  if (s.count == s.nans) text = "";
+  if (s.nans > 0)
+    text += (text.empty() ? "" : "  ") + std::to_string(s.nans) + (s.nans == s.count ? " nan (all)" : " nan");
+  if (s.infs > 0) text += "  " + std::to_string(s.infs) + " infinite";
+  return text;
 }
 
 std::vector<Dim> printed_dims(const std::vector<Dim>& dims, Lengths& lengths) {
@@ -72,7 +86,7 @@ std::string sized_type(const TensorType& type, Lengths& lengths, bool with_lengt
   for (std::size_t i = 0; i < type.dims.size(); ++i) {
     Dim d = type.dims[i];
     text += (i ? ", " : "") + names[i] + "=" + std::to_string(sizes[i]);
-    if (!with_lengths || !lengths.padding(type.dims, {d}).defined()) continue;
+    if (!with_lengths || !d->dynamic() || d->kind == DimKind::batch || !lengths.padding(type.dims, {d}).defined()) continue;
     at::Tensor flat = shown_lengths(d, type.dims, lengths).value.reshape({-1});
     text += " (";
     for (std::int64_t k = 0; k < std::min<std::int64_t>(flat.numel(), 12); ++k)
@@ -130,6 +144,7 @@ struct Writer {
   const T* data;
   std::vector<Level> levels;
   ListStyle style;
+  std::int64_t edge;  // 0: all items
   bool boolean;
 
   void write(std::size_t level, std::int64_t prefix) {
@@ -147,6 +162,9 @@ struct Writer {
     std::int64_t count = l.lengths.defined() ? l.lengths.data_ptr<std::int64_t>()[prefix] : l.size;
     out << '[';
     for (std::int64_t i = 0; i < count; ++i) {
+      bool left_out = edge > 0 && count > 2 * edge && i == edge;
+      if (left_out) i = count - edge;
+      if (left_out) out << (level + 1 == levels.size() ? ", ..." : ",\n" + std::string(level + 1, ' ') + "...");
       if (i > 0) out << ',';
       if (i > 0 && level + 1 == levels.size()) out << ' ';
       if (i > 0 && level + 1 < levels.size()) {
@@ -162,14 +180,17 @@ struct Writer {
   }
 };
 
-void write_levels(std::ostream& out, const at::Tensor& value, std::vector<Level> levels, ListStyle style) {
+void write_levels(std::ostream& out, const at::Tensor& value, std::vector<Level> levels, ListStyle style,
+                  std::int64_t edge = 0) {
   switch (value.scalar_type()) {
-    case at::kFloat: return Writer<float>{out, value.data_ptr<float>(), std::move(levels), style, false}.write(0, 0);
-    case at::kDouble: return Writer<double>{out, value.data_ptr<double>(), std::move(levels), style, false}.write(0, 0);
-    case at::kHalf: return write_levels(out, value.to(at::kFloat), std::move(levels), style);
+    case at::kFloat:
+      return Writer<float>{out, value.data_ptr<float>(), std::move(levels), style, edge, false}.write(0, 0);
+    case at::kDouble:
+      return Writer<double>{out, value.data_ptr<double>(), std::move(levels), style, edge, false}.write(0, 0);
+    case at::kHalf: return write_levels(out, value.to(at::kFloat), std::move(levels), style, edge);
     default: {
       at::Tensor wide = value.to(at::kLong);
-      return Writer<std::int64_t>{out, wide.data_ptr<std::int64_t>(), std::move(levels), style,
+      return Writer<std::int64_t>{out, wide.data_ptr<std::int64_t>(), std::move(levels), style, edge,
                                   value.scalar_type() == at::kBool}
           .write(0, 0);
     }
@@ -178,7 +199,8 @@ void write_levels(std::ostream& out, const at::Tensor& value, std::vector<Level>
 
 }  // namespace
 
-void write_values(std::ostream& out, const Tensor& tensor, Lengths& lengths, ListStyle style, bool padding) {
+void write_values(std::ostream& out, const Tensor& tensor, Lengths& lengths, ListStyle style, bool padding,
+                  std::int64_t edge) {
   Axes order = printed_dims(tensor->type.dims, lengths);
   at::Tensor value =
       padding ? aligned(eager(tensor), order).detach().cpu().contiguous() : shown_values(tensor, lengths);
@@ -191,7 +213,7 @@ void write_values(std::ostream& out, const Tensor& tensor, Lengths& lengths, Lis
       level.lengths = lengths.over(order[i], before).expand(lengths.shape(before)).contiguous();
     levels.push_back(std::move(level));
   }
-  write_levels(out, value, std::move(levels), style);
+  write_levels(out, value, std::move(levels), style, edge);
 }
 
 void write_array(std::ostream& out, const at::Tensor& value, ListStyle style) {

@@ -27,7 +27,7 @@ Commands (before the files; without one: compile):
   flags       the mode flags of every module, and what set them
   doc         the documentation of NAME..., such as nn.Linear; without a name, all names
 
-Exit codes: 0 fine, 1 the model or input has errors, 2 wrong usage, 3 internal error.)";
+Exit codes: 0 fine, 1 the model or input has errors, 2 wrong usage, 3 internal error, 130 interrupted.)";
 
 // `@file` stands for the arguments in that file: one a line, or separated by blanks; quotes keep blanks.
 bool expand_response_files(int argc, const char* const* argv, std::vector<std::string>& result) {
@@ -149,7 +149,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   app.option_defaults()->take_last();
 
   std::vector<std::string> defines, limits, set;
-  std::string json_form, modes, part = "all", diagnostics = "text", color = "auto";
+  std::string json_form, modes, part = "all", trace_format = "text", diagnostics = "text", color = "auto";
   bool eager = false, python = false, eval = false;
   app.add_option("MODEL", o.models, "model files; `-` is standard input")->take_all();
 
@@ -186,14 +186,25 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   app.add_option("--rename-map", e.rename_map_file, "names in the file of --params and what they are here: JSON, or lines `old new`; one * in both stands for the same")->type_name("FILE")->group(run);
   app.add_flag("--params-partial", e.params_partial, "parameters that the file of --params lacks keep their first values")->group(run);
   app.add_option("--save-params", e.save_params_file, "write the parameters (.npz or .safetensors)")->group(run);
-  app.add_flag("--trace{*}", e.trace, "a line for each operation; --trace=GLOB: for those that fit")->group(run);
-  app.add_option("--print", e.print, "whole tensors of what fits the glob")->take_all()->allow_extra_args(false)->type_name("GLOB")->group(run);
-  app.add_option("--save", e.save_file, "write outputs, losses and errors (.npz)")->group(run);
+  app.add_flag("--trace{*}", e.trace, "a line for each operation; --trace=WHAT: for those that fit")->group(run);
+  app.add_option("--trace-format", trace_format, "text or json (an object a line)")->check(CLI::IsMember({"text", "json"}))->group(run);
+  app.add_option("--print", e.print, "tensors: by name or variable (globs), or line (12, 12-20, model.rcn:12); several with commas")->take_all()->allow_extra_args(false)->type_name("WHAT")->group(run);
+  app.add_flag("--full", e.full, "print large tensors in full, too")->group(run);
+  app.add_option("--save", e.save, "write outputs, losses and errors (.npz); FILE.npz:WHAT also what fits")->take_all()->allow_extra_args(false)->type_name("FILE[:WHAT]")->group(run);
+  app.add_option("--html", e.html_file, "write a page with the modules, the source, all tensors and pictures of them")->type_name("FILE")->group(run);
+  app.add_flag("--summary", e.summary, "the slowest lines, the memory of tensors, and the number of parameters")->group(run);
+  app.add_flag("--check-finite", e.check_finite, "stop at the first operation that makes a NaN or an infinity")->group(run);
+  app.add_flag("--check-padding", e.check_padding, "run again with other padding, and with each sequence alone")->group(run);
+  app.add_flag("--grad-check", e.grad_check, "compare gradients with finite differences")->group(run);
+  app.add_option("--fit", e.fit, "first train for so many steps on the batch; the train flag is on, unless --eval")->check(CLI::PositiveNumber)->type_name("STEPS")->group(run);
+  auto* rate = app.add_option("--lr", e.learning_rate, "the learning rate of --fit (default 0.001)")->check(CLI::PositiveNumber)->group(run);
   app.add_flag("--padding", e.padding, "show padding too")->group(run);
   app.add_flag("--grad", e.grad, "gradients of the losses for every parameter")->group(run);
   auto* train_flag = app.add_flag("--train", e.train, "the dynamic train flag is on")->group(run);
   app.add_flag("--eval", eval, "the dynamic train flag is off (the default)")->group(run)->excludes(train_flag);
   app.add_option("--step", e.step, "training steps before this one (default 0)")->check(CLI::NonNegativeNumber)->group(run);
+  app.add_option("--break", e.breaks, "stop there with a prompt: a line, a name (encoder/*), nan, first or error; `NAME if CONDITION`")->take_all()->allow_extra_args(false)->type_name("WHERE")->group(run);
+  app.add_flag("--debug", e.debug, "a prompt at the first breakpoint or error, or at the first operation")->group(run);
   app.add_option("--device", e.device, "cpu or cuda[:N]")->group(run);
   app.add_option("--threads", e.threads, "threads of the tensor library")->group(run);
 
@@ -242,6 +253,12 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
     if (option->get_group() == output && o.command == Command::run && option->get_name() != "--json")
       return usage(option->get_name() + " does not go with --eager; --save writes results to a file");
   }
+  if (!e.breaks.empty()) e.debug = true;
+  if (e.debug && o.models.size() == 1 && o.models[0] == "-") return usage("--debug reads standard input, so the model must be a file");
+  e.trace_json = trace_format == "json";
+  if (app.count("--trace-format") > 0 && !e.trace) return usage("--trace-format needs --trace");
+  if (rate->count() > 0 && !e.fit) return usage("--lr needs --fit");
+  if (e.fit && !eval) e.train = true;
   if (e.device != "cpu") return usage("--device " + e.device + ": this version runs on the CPU only");
   if (e.params_file.empty() && (!e.rename_map_file.empty() || e.params_partial))
     return usage(std::string(e.params_partial ? "--params-partial" : "--rename-map") + " needs --params");

@@ -29,14 +29,25 @@ struct EagerFlags {
   bool params_partial = false;
   std::string save_params_file;
   std::optional<std::string> trace;     // a glob; empty: everything
-  std::vector<std::string> print;       // globs
-  std::string save_file;
+  bool trace_json = false;
+  std::vector<std::string> print;       // globs, separated by commas
+  std::vector<std::string> save;        // FILE or FILE:globs
+  bool full = false;
+  bool summary = false;
+  std::string html_file;
+  bool check_finite = false;
+  bool check_padding = false;
+  bool grad_check = false;
+  std::optional<std::int64_t> fit;      // steps
+  double learning_rate = 1e-3;
   bool padding = false;
   bool json = false;
   bool grad = false;
   bool train = false;
   std::int64_t step = 0;
   int threads = 0;                      // 0: libtorch's choice
+  std::vector<std::string> breaks;      // --break WHERE
+  bool debug = false;                   // a prompt
   std::string device = "cpu";
 };
 

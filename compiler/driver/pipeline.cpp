@@ -48,9 +48,13 @@ StageTimer::~StageTimer() {
 }
 
 void print_diagnostics(const Messages& messages, const Options& options) {
+  print_diagnostics(messages.diagnostics, messages.sources, options);
+}
+
+void print_diagnostics(const DiagnosticSink& diagnostics, const SourceMap& sources, const Options& options) {
   RenderOptions render{options.max_errors, options.color};
-  std::string text = options.diagnostics == DiagnosticsForm::json ? render_json(messages.diagnostics, messages.sources, render)
-                                                                  : render_text(messages.diagnostics, messages.sources, render);
+  std::string text = options.diagnostics == DiagnosticsForm::json ? render_json(diagnostics, sources, render)
+                                                                  : render_text(diagnostics, sources, render);
   std::cerr << text;
 }
 
@@ -96,7 +100,8 @@ bool load(Session& session, const std::string& model) {
   return true;
 }
 
-EvalResult run(Session& session, Backend& backend, std::function<bool(const std::vector<ExternInput>&)> declare_inputs) {
+EvalResult run(Session& session, Backend& backend, std::function<bool(const std::vector<ExternInput>&)> declare_inputs,
+               Debugger* debugger) {
   StageTimer timer(session, "evaluate");
   EvalOptions options;
   options.defines = session.options.defines;
@@ -105,7 +110,7 @@ EvalResult run(Session& session, Backend& backend, std::function<bool(const std:
   options.flags_only = session.flags_only;
   options.limits = session.options.limits;
   EvalInput input{session.files, stdlib_image(), session.ops, session.sources, session.arena, session.context,
-                  std::move(declare_inputs)};
+                  std::move(declare_inputs), debugger};
   return evaluate(input, options, backend);
 }
 

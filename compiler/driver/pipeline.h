@@ -47,9 +47,10 @@ struct Session {
 bool load(Session& session, const std::string& model);
 // Evaluates the loaded program with a backend. False after errors.
 EvalResult run(Session& session, Backend& backend,
-               std::function<bool(const std::vector<ExternInput>&)> declare_inputs = {});
+               std::function<bool(const std::vector<ExternInput>&)> declare_inputs = {}, Debugger* debugger = nullptr);
 // Prints the diagnostics to stderr as the options say.
 void print_diagnostics(const Messages& messages, const Options& options);
+void print_diagnostics(const DiagnosticSink& diagnostics, const SourceMap& sources, const Options& options);
 
 // The config text of a loaded model, and the parameters of its network; empty after errors.
 struct Compiled {

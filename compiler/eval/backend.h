@@ -122,6 +122,8 @@ class Backend {
   // is a whole module path (`encoder.layers.0`) and does not belong to the call around it. `call`: where it stands.
   virtual void enter_scope(const std::string& base, bool at_root, Span call) = 0;
   virtual void leave_scope() = 0;
+  // The program calls the tensor so from here on.
+  virtual void bound(Symbol, const Tensor&, Span) {}
   // The step's frame of `x` inside of a loop over `axis`, whose index this is: `x` without that axis.
   virtual Tensor frame(const Tensor& x, Dim axis, const Tensor& index, Span span) = 0;
   virtual LoopResult loop(const LoopSpec& spec, const LoopBody& body) = 0;
@@ -134,6 +136,8 @@ class Backend {
   virtual void assign(const Parameter& parameter, const Tensor& current, const Tensor& value, Span span) = 0;
   // `assert` on a tensor: checked in eager runs, left out of the network.
   virtual void check(const Tensor& condition, const std::string& message, Span span) = 0;
+  // The values in a tensor in a few words, for messages; empty where there are none.
+  virtual std::string describe(const Tensor&) { return {}; }
 };
 
 }  // namespace rcn

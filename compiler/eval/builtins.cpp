@@ -254,6 +254,7 @@ Value Interpreter::call_builtin(const Function& f, CallArgs& args) {
       backend_->raw_entry(arg(0).str(), arg(1), args.span);
       return None{};
     }
+    case Builtin::reduce: return reduce_all(f, args);
   }
   __builtin_unreachable();
 }

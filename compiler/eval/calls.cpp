@@ -104,7 +104,7 @@ void Interpreter::check_call_depth(Span span) {
   while (i > 0 && call_stack_[i - 1].span != call_stack_[last].span) --i;
   if (i == 0) {
     report(Diag::limit_call_depth, span, {std::to_string(options_.limits.call_depth)});
-    throw StopEvaluation{};
+    stop_evaluation();
   }
   std::string round = "`" + call_stack_[last].what + "`";
   for (std::size_t k = i; k <= last; ++k) round += " -> `" + call_stack_[k].what + "`";
@@ -114,7 +114,7 @@ void Interpreter::check_call_depth(Span span) {
                         {round, std::to_string(options_.limits.call_depth)});
   for (std::size_t k = i + 1; k <= last; ++k) builder.note(Diag::note_calls, call_stack_[k].span, {call_stack_[k].what});
   if (modules) builder.help(Diag::help_text, {"make the inner instance in an `if` with an end, or hand it over as a parameter"});
-  throw StopEvaluation{};
+  stop_evaluation();
 }
 
 Value Interpreter::call_declared(const Function& f, CallArgs& args) {
@@ -135,9 +135,15 @@ Value Interpreter::call_declared(const Function& f, CallArgs& args) {
   bind_params(f.decl->params, args, what, f.decl->name_span, inner);
   auto [scope, at_root] = scope_name(f);
   call_stack_.push_back({args.span, what, false});
-  if (!scope.empty()) backend_->enter_scope(scope, at_root, args.span);
+  struct Leave {
+    Backend* backend;
+    ~Leave() {
+      if (backend) backend->leave_scope();
+    }
+  } leave{scope.empty() ? nullptr : backend_};
+  if (leave.backend) leave.backend->enter_scope(scope, at_root, args.span);
   {
-    Restore<Frame*> here(frame_, &inner);
+    Entered here(*this, inner);
     exec_block(f.decl->body);
     const auto& types = f.decl->results;
     Value& result = inner.result;
@@ -153,12 +159,13 @@ Value Interpreter::call_declared(const Function& f, CallArgs& args) {
         result = std::move(checked);
       }
     } catch (const EvalError&) {
+      if (debugger_) debugger_->failed();
       result = Poison{};
     }
   }
-  if (!scope.empty()) backend_->leave_scope();
   call_stack_.pop_back();
   if (inner.result.is_poison()) throw EvalError{};
+  if (debugger_ && backend_ == &real_) [[unlikely]] debugger_->returned(inner.result);
   return inner.result;
 }
 
@@ -177,7 +184,7 @@ Value Interpreter::call_lambda(const Function& f, CallArgs& args) {
     std::vector<CallSite>& stack;
     ~Pop() { stack.pop_back(); }
   } pop{call_stack_};
-  Restore<Frame*> here(frame_, &inner);
+  Entered here(*this, inner);
   return eval(*f.lambda->body);
 }
 
@@ -231,7 +238,8 @@ void Interpreter::bind_params(std::span<Param> params, CallArgs& args, const std
   if (!ok) throw EvalError{};
 
   // Defaults and types may use the parameters; they are evaluated in the new frame.
-  Restore<Frame*> here(frame_, &inner);
+  inner.params = params;
+  Entered here(*this, inner);
   for (std::size_t i = 0; i < params.size(); ++i) {
     Value value = given[i] ? *given[i] : eval(*params[i].default_value);
     if (inner.kind == FrameKind::module_body) {
@@ -299,7 +307,7 @@ Value Interpreter::apply(const OpInfo& info, std::vector<Value> args, std::vecto
   if (info.name == "cum_concat") require_history_step(node, span);
   node.base_name = name;
   node.span = user_place(span);
-  std::vector<Tensor> tensors = backend_->apply(node);
+  std::vector<Tensor> tensors = with_values([&] { return backend_->apply(node); });
   set_traits(node, search, tensors);
   if (info.name == "beam_scores") return score(tensors[0], search, span);
   if (info.name == "cum_concat" && node.dim("spatial_dim")->marker) loops_.back()->histories.emplace_back(node.tensor(1), tensors[1]);

@@ -120,7 +120,7 @@ Value Interpreter::option_from_define(const OptionStmt& s, const std::string& te
   inner.kind = FrameKind::file;
   inner.unit = frame_->unit;
   inner.scope = &inner.locals;
-  Restore<Frame*> here(frame_, &inner);
+  Entered here(*this, inner);
   return eval(*as<AssignStmt>(*parsed.body[0]).value);
 }
 

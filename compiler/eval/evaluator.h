@@ -13,6 +13,7 @@
 #include "compiler/base/source.h"
 #include "compiler/diag/diagnostic.h"
 #include "compiler/eval/backend.h"
+#include "compiler/eval/debugger.h"
 #include "compiler/eval/flags.h"
 #include "compiler/eval/op.h"
 #include "compiler/syntax/ast.h"
@@ -38,6 +39,7 @@ struct EvalInput {
   OpContext& context;  // dims, lengths, diagnostics; the train flag is that of the module whose function runs
   // All externs, before anything is computed; false after errors.
   std::function<bool(const std::vector<ExternInput>&)> declare_inputs = {};
+  Debugger* debugger = nullptr;
 };
 
 struct EvalOptions {

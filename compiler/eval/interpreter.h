@@ -20,6 +20,7 @@ enum class Builtin : std::uint8_t {
   end, params, dim, ceildiv,
   make_layer, network_entry,  // of nn
   assign,
+  reduce,  // of the debugger's prompt: over all dims of a tensor
 };
 
 class Interpreter {
@@ -73,6 +74,10 @@ class Interpreter {
     Scope* scope = nullptr;     // innermost
     Scope locals;
     Value result = None{};
+    Frame* caller = nullptr;
+    std::size_t calls = 0;               // how many calls there are, with the one that it belongs to
+    ast::Stmt* at = nullptr;             // the statement that runs
+    std::span<ast::Param> params;        // of a function
   };
   enum class Flow : std::uint8_t { next, returned };
   struct CallArgs {
@@ -82,8 +87,24 @@ class Interpreter {
     std::vector<Keyword> keywords;
     Span span;  // of the whole call
   };
-  struct StopEvaluation {};  // a limit was reached, and reported: nothing more is evaluated
   struct CallSite { Span span; std::string what; bool makes_instance; };
+  // While one lives, `inner` is the frame.
+  class Entered {
+   public:
+    Entered(Interpreter& in, Frame& inner) : in_(in), outer_(in.frame_) {
+      inner.caller = outer_;
+      inner.calls = in.call_stack_.size();
+      in.frame_ = &inner;
+    }
+    ~Entered() { in_.frame_ = outer_; }
+    Entered(const Entered&) = delete;
+    Entered& operator=(const Entered&) = delete;
+
+   private:
+    Interpreter& in_;
+    Frame* outer_;
+  };
+  class Halt;  // what a debugger sees (debugging.cpp)
 
   // ---- program (program.cpp)
   void make_units();
@@ -264,6 +285,26 @@ class Interpreter {
   Span user_place(Span span) const;  // of a place in the standard library: where the user's file called it
   void add_call_trace(Diagnostic& d);
   void count_step(Span span);
+  [[noreturn]] void stop_evaluation();
+  // Behind the last error: the tensors that the expression reads.
+  void note_values();
+  // What a backend computes; its errors show the values.
+  template <class F>
+  auto with_values(F&& compute) {
+    std::size_t before = diag_.size();
+    try {
+      return compute();
+    } catch (const EvalError&) {
+      if (diag_.size() > before) note_values();
+      throw;
+    }
+  }
+
+  // ---- debugging (debugging.cpp)
+  void begin_debugging();
+  void announce(ast::Stmt& s);
+  void conclude(ast::Stmt& s);
+  Value reduce_all(const Function& f, CallArgs& args);
   Frame& frame() { return *frame_; }
 
   const EvalInput& in_;
@@ -273,6 +314,8 @@ class Interpreter {
   Backend* backend_;             // one of the two
   DiagnosticSink& diag_;
   const std::size_t errors_before_;
+  Debugger* debugger_ = nullptr;  // null: none, or what runs now is no part of the program
+  std::unique_ptr<Stopped> halt_;
 
   std::vector<std::unique_ptr<Unit>> units_;        // user files, in the order of the input
   std::unordered_map<std::string, std::unique_ptr<Unit>> stdlib_;

@@ -153,6 +153,7 @@ void Interpreter::exec_loop(const LoopStmt& s) {
   };
   // Where the body fails on the ints that states begin with, and works on floats, these are the mistake.
   auto suggest_floats = [&](std::vector<Tensor> tensors, DiagnosticSink::Mark reported) {
+    Restore<Debugger*> silent(debugger_, nullptr);
     auto is_int = [](const StateLeaf& leaf) { return leaf.number && leaf.initial.is<std::int64_t>(); };
     auto scalar = [](DType dtype) { return TypeBackend::tensor({{}, dtype, nullptr}); };
     Next next;

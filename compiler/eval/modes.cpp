@@ -84,7 +84,7 @@ void Interpreter::run_mode() {
     inner.self = network_;
     inner.flags = network_;
     inner.scope = &inner.locals;
-    Restore<Frame*> here(frame_, &inner);
+    Entered here(*this, inner);
     exec_block(mode->body);
     return;
   }

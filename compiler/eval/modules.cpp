@@ -51,7 +51,7 @@ Value Interpreter::instantiate(const ModuleClass& cls, CallArgs& args) {
   bind_params(cls.params(), args, cls.name.str(), cls.decl->name_span, inner);
   call_stack_.push_back({args.span, cls.name.str(), true});
   {
-    Restore<Frame*> here(frame_, &inner);
+    Entered here(*this, inner);
     exec_block(cls.body());
     try {
       apply_directives(instance);
@@ -242,7 +242,7 @@ Value Interpreter::parameter_value(ParamState& param, Span use) {
   inner.flags = param.owner;
   inner.scope = &inner.locals;
   auto transform_all = [&] {
-    Restore<Frame*> here(frame_, &inner);
+    Entered here(*this, inner);
     for (const auto& [transform, span] : param.transforms) {
       CallArgs args;
       args.positional = {shown};

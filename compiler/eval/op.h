@@ -85,6 +85,8 @@ struct OpNode {
 
 // Thrown after a diagnostic was reported; unwinds to the statement.
 struct EvalError {};
+// Nothing more is evaluated: a limit was reached and reported, or a debugger ended the run.
+struct StopEvaluation {};
 
 // Which dynamic dims have a length, and what their lengths depend on.
 class DimLengths {

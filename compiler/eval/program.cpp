@@ -24,6 +24,7 @@ EvalResult Interpreter::run() {
   make_units();
   Unit& main = *units_[0];
   try {
+    begin_debugging();
     evaluate_file(main);
     check_defines(main);
     if (main.network) {
@@ -80,7 +81,7 @@ void Interpreter::evaluate_network(Unit& main) {
   body.self = &network;
   body.scope = &body.locals;
   {
-    Restore<Frame*> here(frame_, &body);
+    Entered here(*this, body);
     exec_block(main.network->body);
     apply_directives(network);
   }
@@ -98,7 +99,7 @@ void Interpreter::evaluate_network(Unit& main) {
   outside.unit = &main;
   outside.flags = &network;
   outside.scope = &outside.locals;
-  Restore<Frame*> here(frame_, &outside);
+  Entered here(*this, outside);
   main_running_ = true;
   CallArgs none;
   none.span = it->second->name_span;
@@ -178,7 +179,7 @@ void Interpreter::evaluate_file(Unit& unit) {
   inner.kind = FrameKind::file;
   inner.unit = &unit;
   inner.scope = &inner.locals;
-  Restore<Frame*> here(frame_, &inner);
+  Entered here(*this, inner);
   exec_block(unit.ast.body);
 }
 
@@ -318,7 +319,7 @@ const Value* Interpreter::unit_value(Unit& unit, Symbol name, Span use) {
       inner.kind = FrameKind::file;
       inner.unit = &unit;
       inner.scope = &inner.locals;
-      Restore<Frame*> here(frame_, &inner);
+      Entered here(*this, inner);
       exec(*s);
       return unit_value(unit, name, use);
     }

@@ -3,6 +3,7 @@
 
 #include "compiler/base/suggest.h"
 #include "compiler/eval/interpreter.h"
+#include "compiler/syntax/walk.h"
 
 namespace rcn {
 
@@ -58,7 +59,50 @@ void Interpreter::add_call_trace(Diagnostic& d) {
 void Interpreter::count_step(Span span) {
   if (++steps_ <= options_.limits.steps) return;
   report(Diag::limit_steps, span, {std::to_string(options_.limits.steps)});
+  stop_evaluation();
+}
+
+// After a limit was reached and reported.
+void Interpreter::stop_evaluation() {
+  if (debugger_) debugger_->failed();
   throw StopEvaluation{};
+}
+
+namespace {
+
+bool holds(Span outer, Span inner) {
+  return outer.file == inner.file && outer.begin <= inner.begin && inner.end <= outer.end;
+}
+
+void collect_names(ast::Expr& e, Span within, std::vector<Symbol>& names) {
+  if (e.kind == ast::ExprKind::name && holds(within, e.span)) {
+    Symbol name = ast::as<ast::NameExpr>(e).name;
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  for_each_operand(e, [&](ast::Expr& operand) { collect_names(operand, within, names); });
+}
+
+}  // namespace
+
+void Interpreter::note_values() {
+  Span where = diag_.items().back().span;
+  const Frame* f = frame_;
+  while (f && !(f->at && holds(f->at->span, where))) f = f->caller;
+  if (!f) return;
+  std::vector<Symbol> names;
+  for_each_expr(*f->at, [&](ast::Expr& e) { collect_names(e, where, names); });
+  DiagnosticSink::Builder builder(&diag_, diag_.size() - 1);
+  for (Symbol name : names) {
+    const Value* value = nullptr;
+    for (Scope* scope = f->scope; scope && !value; scope = scope->parent) value = scope->find(name);
+    Tensor tensor = value && value->is_tensor() ? value->tensor() : nullptr;
+    const Member* member = !value && f->self ? f->self->find(name) : nullptr;
+    if (member && member->param) tensor = member->param->shown;
+    if (auto input = inputs_.find(name); !value && !member && input != inputs_.end()) tensor = input->second;
+    if (!tensor) continue;
+    if (std::string text = real_.describe(tensor); !text.empty())
+      builder.note(Diag::note_value, Span{}, {name.str(), text});
+  }
 }
 
 }  // namespace rcn

@@ -10,8 +10,14 @@ Interpreter::Flow Interpreter::exec_block(Block block) {
   for (Stmt* s : block) {
     count_step(s->span);
     try {
-      if (exec(*s) == Flow::returned) return Flow::returned;
+      if (debugger_) [[unlikely]] announce(*s);
+      frame_->at = s;
+      Flow flow = exec(*s);
+      if (debugger_) [[unlikely]] conclude(*s);
+      if (flow == Flow::returned) return flow;
     } catch (const EvalError&) {
+      frame_->at = s;  // not what an inner block ended with
+      if (debugger_) debugger_->failed();
       poison_targets(*s);
       if (s->kind == StmtKind::return_) {
         frame().result = Poison{};
@@ -119,6 +125,7 @@ void Interpreter::assign(Symbol name, const Value& value, Span span, bool weak) 
     }
     case FrameKind::function:
     case FrameKind::mode: {
+      if (value.is_tensor()) backend_->bound(name, value.tensor(), span);
       if (Value* old = f.scope->find(name)) {
         *old = value;
       } else {
@@ -229,7 +236,8 @@ void Interpreter::exec_assert(const AssertStmt& s) {
   };
   if (value.is_tensor()) {
     if (value.tensor()->type.dtype != DType::bool_) fail(Diag::condition_not_bool, s.condition->span, {"`assert`", kind_text(value)});
-    backend_->check(value.tensor(), message(), s.condition->span);
+    std::string text = message();
+    with_values([&] { backend_->check(value.tensor(), text, s.condition->span); });
     return;
   }
   if (!value.is<bool>()) fail(Diag::condition_not_bool, s.condition->span, {"`assert`", kind_text(value)});

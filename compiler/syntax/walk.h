@@ -77,6 +77,48 @@ void for_each_operand(ast::Expr& e, F&& f) {
   }
 }
 
+// Calls f(Expr&) for each expression that a statement evaluates itself, not in its blocks.
+template <class F>
+void for_each_expr(ast::Stmt& s, F&& f) {
+  using namespace ast;
+  auto maybe = [&](Expr* x) {
+    if (x != nullptr) f(*x);
+  };
+  switch (s.kind) {
+    case StmtKind::option: f(*as<OptionStmt>(s).value); break;
+    case StmtKind::dim: maybe(as<DimStmt>(s).size); break;
+    case StmtKind::param: f(*as<ParamStmt>(s).initial); break;
+    case StmtKind::flag: f(*as<FlagStmt>(s).value); break;
+    case StmtKind::mark:
+      maybe(as<MarkStmt>(s).index);
+      for (Arg& x : as<MarkStmt>(s).options) f(*x.value);
+      maybe(as<MarkStmt>(s).value);
+      break;
+    case StmtKind::stack: f(*as<StackStmt>(s).value); break;
+    case StmtKind::if_:
+      for (IfBranch& b : as<IfStmt>(s).branches) f(*b.condition);
+      break;
+    case StmtKind::for_: f(*as<ForStmt>(s).source); break;
+    case StmtKind::loop: {
+      auto& l = as<LoopStmt>(s);
+      f(*l.over);
+      maybe(l.max);
+      for (ast::LoopState& x : l.state) f(*x.initial);
+      break;
+    }
+    case StmtKind::masked: f(*as<MaskedStmt>(s).mask); break;
+    case StmtKind::return_: maybe(as<ReturnStmt>(s).value); break;
+    case StmtKind::assert_:
+      f(*as<AssertStmt>(s).condition);
+      maybe(as<AssertStmt>(s).message);
+      break;
+    case StmtKind::assign: f(*as<AssignStmt>(s).value); break;
+    case StmtKind::update: f(*as<UpdateStmt>(s).value); break;
+    case StmtKind::expr: f(*as<ExprStmt>(s).value); break;
+    default: break;
+  }
+}
+
 // Calls f(Block) for each block of a statement.
 template <class F>
 void for_each_block(ast::Stmt& s, F&& f) {

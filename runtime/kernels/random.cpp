@@ -19,6 +19,7 @@ std::vector<Tensor> dropout(KernelCall& call) {
   float* data = noise.data_ptr<float>();
   auto kept = static_cast<float>(1.0 / keep);
   for (std::int64_t i = 0; i < noise.numel(); ++i) data[i] = random.uniform() < keep ? kept : 0.0F;
+  noise = call.run.drawn(noise, axes);
   at::Tensor scale = noise.to(x.value.scalar_type());
   if (x.value.scalar_type() == at::kDouble) scale = noise.ne(0).to(at::kDouble).div(keep);
   return {call.result({x.value * aligned({scale, axes}, x.axes), x.axes})};
@@ -34,7 +35,7 @@ std::vector<Tensor> random(KernelCall& call) {
     std::int64_t low = a.get<std::int64_t>(), count = b.get<std::int64_t>() - low;
     at::Tensor numbers = at::empty(shape, at::TensorOptions(at::kLong));
     for (std::int64_t i = 0; i < numbers.numel(); ++i) numbers.data_ptr<std::int64_t>()[i] = low + random.below(count);
-    return {call.result({numbers, type.dims})};
+    return {call.result({call.run.drawn(numbers, type.dims), type.dims})};
   }
   double low = a.as_double(), high = b.as_double();
   at::Tensor numbers = at::empty(shape, at::TensorOptions(at::kDouble));
@@ -42,7 +43,7 @@ std::vector<Tensor> random(KernelCall& call) {
     numbers.data_ptr<double>()[i] = distribution == "uniform"  ? low + (high - low) * random.uniform()
                                     : distribution == "normal" ? low + high * random.normal()
                                                                : low + high * random.truncated_normal();
-  return {call.result({numbers, type.dims})};
+  return {call.result({call.run.drawn(numbers, type.dims), type.dims})};
 }
 
 const KernelEntry kTable[] = {{"dropout", dropout}, {"random", random}};

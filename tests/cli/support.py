@@ -39,6 +39,11 @@ BROKEN = MODEL.replace("linear(data)", "liner(data)")
 """One error, in line 16."""
 
 
+def eager_there():
+    """Whether models can be run: where there is a tensor library."""
+    return (RCNC.parent / "rcnc-eager").exists()
+
+
 def errors(count):
     """A model with as many errors, each of a cause of its own."""
     return MODEL + "".join(f"x{i} = unknown_{i}\n" for i in range(count))

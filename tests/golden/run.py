@@ -6,10 +6,11 @@ A case is NAME.rcn, or a folder NAME with a main.rcn (and what that imports); be
 and NAME.exit. A case that succeeds has a .stdout, one that fails has a .stderr and a name that begins with `fail_`;
 of the others, an absent file means no output and the exit code 0, or 1 where it fails. The command is
 `rcnc MODEL.rcn`, run in the model's folder; a first line `# args: --json -D x=3` adds arguments before the model, or
-around `{}` in place of it. Files and folders whose name begins with `_` are no cases (cases may import them). Cases
+around `{}` in place of it. NAME.stdin, where it is there, is its standard input. Times (`time=1.2ms`, `"time":1.2e-3`)
+are kept as `*`. Files and folders whose name begins with `_` are no cases (cases may import them). Cases
 with --eager are skipped where there is no rcnc-eager. --update writes the expectations anew.
 
-A run of all cases also checks that each diagnostic code stands in the .stderr of some case, or in uncovered.txt with
+A run of all cases also checks that each diagnostic code stands in the output of some case, or in uncovered.txt with
 a reason.
 """
 
@@ -31,6 +32,7 @@ RCNC = pathlib.Path(os.environ.get("RCNC", ROOT / "build" / "rcnc")).resolve()
 TIMEOUT = 60
 OWN_FILES = {"run.py", "uncovered.txt", "README.md"}
 KINDS = ("stdout", "stderr", "exit")
+TIMES = re.compile(rb'(\btime=|"time":)[0-9][0-9.e-]*[a-z]*')
 
 
 @dataclasses.dataclass
@@ -61,12 +63,14 @@ class Case:
     def run(self):
         """What the binary says: kind -> bytes, as the files hold it."""
         env = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "TERM": "dumb"}
+        stdin = self.file("stdin").read_bytes() if self.file("stdin").exists() else b""
         result = subprocess.run(
-            [RCNC, *self.args()], cwd=self.model.parent, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT
+            [RCNC, *self.args()], cwd=self.model.parent, env=env, input=stdin, capture_output=True, timeout=TIMEOUT
         )
         code = result.returncode
         usual = code == (1 if self.fails else 0)
-        return {"stdout": result.stdout, "stderr": result.stderr, "exit": b"" if usual else b"%d\n" % code}, code
+        stdout = TIMES.sub(rb"\1*", result.stdout)
+        return {"stdout": stdout, "stderr": result.stderr, "exit": b"" if usual else b"%d\n" % code}, code
 
 
 def find_cases():
@@ -87,7 +91,7 @@ def find_cases():
                 bases.add(entry.stem)
         for entry in entries:
             own = folder == HERE and entry.name in OWN_FILES
-            expectation = entry.suffix[1:] in KINDS and entry.stem in bases
+            expectation = entry.suffix[1:] in (*KINDS, "stdin") and entry.stem in bases
             if entry.is_file() and entry.suffix != ".rcn" and not own and not expectation:
                 strays.append(entry.relative_to(HERE).as_posix())
 
@@ -137,14 +141,15 @@ def lines(data):
 
 
 def check_diagnostics(cases):
-    """Every code is defined once, and each error or warning stands in some .stderr or on the list of exceptions."""
+    """Every code is defined once, and each error or warning stands in the output of some case or on the list of exceptions."""
     defined = collections.Counter()
     for file in sorted((ROOT / "compiler" / "diag" / "def").glob("*.def")):
         defined.update(re.findall(r'^DIAGNOSTIC\(\s*\w+,\s*\w+,\s*"(\w+)"', file.read_text(), re.MULTILINE))
     seen = set()
     for case in cases:
-        if case.file("stderr").exists():
-            seen.update(re.findall(r"\[([EW]\d{4})\]", case.file("stderr").read_text(errors="replace")))
+        for kind in ("stderr", "stdout"):  # the debugger's prompt writes to stdout
+            if case.file(kind).exists():
+                seen.update(re.findall(r"\[([EW]\d{4})\]", case.file(kind).read_text(errors="replace")))
     excepted = {}
     for line in (HERE / "uncovered.txt").read_text().splitlines():
         if line and not line.startswith("#"):

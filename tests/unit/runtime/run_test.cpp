@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <sstream>
 
 #include "runtime/eager.h"
@@ -71,15 +72,15 @@ TEST_CASE("run: the text report") {
   options.trace = "*";
   options.print = {"y"};
   CHECK(p.run(options) == 0);
-  CHECK(p.out.str() ==
+  CHECK(std::regex_replace(p.out.str(), std::regex("time=[0-9][^ \n]*"), "time=*") ==
         "-                     data                          [batch=2, time=3]                     float32  min=1      "
-        "     mean=2.5          max=4           nan=0\n"
+        "     mean=2.5          max=4           nan=0   inf=0   time=-\n"
         "-                     scaler/w                      []                                    float32  min=3      "
-        "     mean=3            max=3           nan=0\n"
+        "     mean=3            max=3           nan=0   inf=0   time=-\n"
         "-                     idle                          []                                    float32  min=3      "
-        "     mean=3            max=3           nan=0\n"
+        "     mean=3            max=3           nan=0   inf=0   time=-\n"
         "model.rcn:2:3         scaler.mul                    [batch=2, time=3]                     float32  min=3      "
-        "     mean=7.5          max=12          nan=0\n"
+        "     mean=7.5          max=12          nan=0   inf=0   time=*\n"
         "y  float32[batch=2, time=3 (3, 1)]\n"
         "[[3, 6, 9],\n"
         " [12]]\n"
@@ -88,7 +89,8 @@ TEST_CASE("run: the text report") {
         "error  fer  sum 10  mean 2.5  4 frames\n"
         "objective  64.5  (weight decay 4.5)\n"
         "gradient  scaler/w  []  norm 23\n"
-        "gradient  idle      []  missing: the objective does not depend on it\n");
+        "gradient  idle      []  missing: the objective does not depend on it\n"
+        "gradients to look at, of 2: 1 missing\n");
 }
 
 TEST_CASE("run: JSON") {
@@ -117,7 +119,7 @@ TEST_CASE("run: saved results, and padding shown on request") {
       (std::filesystem::temp_directory_path() / ("rcnc-unit-run-" + std::to_string(getpid()) + ".npz")).string();
   Program p;
   EagerOptions options = with_data();
-  options.save = path;
+  options.save = {path};
   options.print = {"y"};
   options.padding = true;
   CHECK(p.run(options) == 0);
@@ -142,14 +144,6 @@ TEST_CASE("run: an assertion on a tensor names the first valid frame that fails"
   backend.check(x, "all good", {});
   CHECK_THROWS_AS(backend.check(y, "all good", {}), EvalError);
   CHECK(b.error() == "assertion failed at batch=1, time=1: all good");
-}
-
-TEST_CASE("globs") {
-  CHECK(glob_match("*", "encoder.layers.0.mul"));
-  CHECK(glob_match("enc*.mul", "encoder.layers.0.mul"));
-  CHECK_FALSE(glob_match("enc*.mu", "encoder.layers.0.mul"));
-  CHECK(glob_match("a?c", "abc"));
-  CHECK_FALSE(glob_match("", "a"));
 }
 
 }  // namespace rcn::test

@@ -1,0 +1,37 @@
+#include "runtime/interrupt.h"
+
+#include <unistd.h>
+
+#include <csignal>
+
+#include "compiler/driver/exit_code.h"
+
+namespace rcn {
+
+namespace {
+
+volatile std::sig_atomic_t wanted = 0;
+
+void on_signal(int) {
+  if (wanted) _exit(static_cast<int>(ExitCode::interrupted));
+  wanted = 1;
+}
+
+void end_at_once(int) { _exit(static_cast<int>(ExitCode::interrupted)); }
+
+}  // namespace
+
+void handle_interrupts(bool with_prompt) {
+  struct sigaction action = {};
+  action.sa_handler = with_prompt ? on_signal : end_at_once;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, nullptr);  // without SA_RESTART: a prompt that waits for a line sees it
+}
+
+bool take_interrupt() {
+  if (!wanted) return false;
+  wanted = 0;
+  return true;
+}
+
+}  // namespace rcn

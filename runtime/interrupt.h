@@ -1,0 +1,12 @@
+// Ctrl-C.
+#pragma once
+
+namespace rcn {
+
+// Without a prompt an interrupt ends the program at once, exit code 130. With one the first sets a flag, and the
+// program stops before its next operation; a second one before that ends it.
+void handle_interrupts(bool with_prompt);
+// Whether there was one since it was last asked.
+bool take_interrupt();
+
+}  // namespace rcn
