@@ -73,7 +73,7 @@ OptionDict layer_dict(const Layer& layer) {
 
 void add_layers(std::vector<NetworkEntry>& entries, const std::vector<Layer*>& layers) {
   for (const Layer* layer : layers)
-    if (layer->emitted()) entries.push_back({layer->name, layer_dict(*layer), layer->span});
+    if (layer->emitted()) entries.push_back({layer->name, layer_dict(*layer), layer->span, layer->parts});
 }
 
 std::string prefix(const Region* from, const Region* to) {

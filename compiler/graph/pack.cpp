@@ -52,12 +52,6 @@ const Layer* copied(const Layer* layer) {
   return layer;
 }
 
-bool draws(const Layer& layer) {
-  const Option* eval = layer.option("eval");
-  const auto* text = eval ? std::get_if<std::string>(&eval->data) : nullptr;
-  return layer.cls == "random" || layer.cls == "choice" || layer.cls == "dropout" || (text && text->find("tf.random.") != std::string::npos);
-}
-
 // One part of what is joined: the layer of each dict of the owner.
 struct Slot {
   std::vector<const Layer*> layers;

@@ -27,6 +27,14 @@ struct LiveLayers {
 // of its regions. What a cond hands out, it takes from both branches: the name of the one read is the other's, too.
 LiveLayers drop_dead(Graph& graph);
 
+// One layer for those that compute the same, and one dim for those that get the same lengths so, where nothing has both.
+// Not inside of loops, where RETURNN decides what each step needs; and two dropouts keep what each reads.
+void merge_equal(Graph& graph, const LiveLayers& layers);
+
+// Elementwise layers that only the next one reads become part of its expression, in an `eval` layer; not those with a
+// name that a program gave, nor inside of loops: RETURNN moves what is the same in all steps out of them.
+void fuse_elementwise(Graph& graph, const LiveLayers& layers);
+
 // Gives every live layer a name that is unique in its dict: `scope.path.base`, with `_1`, `_2`, ... on repeats inside
 // one scope, in program order (a scope counts where its first live layer stands). A suffixed name keeps clear of what
 // anything else wants to be called. Fixed names (marks; `output`, `end` of a loop) and those of Graph::entries are

@@ -21,6 +21,7 @@ struct GraphTensor final : TensorData {
   TensorType layer_type;      // what the layer has; the order of its dims says nothing
   std::vector<Dim> missing;   // dims of the type that the layer lacks (`nn.expand_dims`): the value is the same along them
   bool wild_padding = false;  // its padding may hold inf or nan
+  std::vector<Dim> zero_padding;  // dims in whose padding all is 0, whatever the other padding is
   Bounds bounds;              // of its numbers, unless its padding is wild
   mutable std::size_t masks = 0;  // how many masked parts were around it when it was made
 
@@ -93,6 +94,8 @@ class Lowering {
   void result_of(const Source& source, std::string cls, OptionDict options);
   // Whether the padding of the result may hold inf or nan; else it is as the inputs'.
   void padding(bool wild) { wild_ = wild; }
+  // Dims in whose padding the result is 0; else none are known.
+  void zeros(std::vector<Dim> dims) { zeros_ = std::move(dims); }
   // Bounds of the results; else nothing is known of them.
   void bounds(Bounds known) { bounds_ = known; }
 
@@ -137,6 +140,7 @@ class Lowering {
   std::string base_;
   std::vector<Tensor> results_;
   std::optional<bool> wild_;
+  std::vector<Dim> zeros_;
   Bounds bounds_;
 };
 
