@@ -127,10 +127,10 @@ Compiled compile(Session& session) {
     layers = drop_dead(graph);
     verify_or_throw(graph, layers, "drop_dead");
     merge_equal(graph, layers);
-    layers = drop_dead(graph);
     verify_or_throw(graph, layers, "merge_equal");
+    use_linear(graph, layers);
+    verify_or_throw(graph, layers, "use_linear");
     fuse_elementwise(graph, layers);
-    layers = drop_dead(graph);
     verify_or_throw(graph, layers, "fuse_elementwise");
     assign_names(layers, graph.entries);
     verify_or_throw(graph, layers, "assign_names");

@@ -98,6 +98,7 @@ std::string reference_text(const LayerRef& ref, const Region* region) {
     text = prefix(region, owner.region) + owner.name;
     if (layer.name != "output") text += "/" + layer.name;
   }
+  if (ref.kind == RefKind::target) text = "layer:" + text;
   return ref.sub.empty() ? text : text + "/" + ref.sub;
 }
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -7,7 +6,7 @@
 #include <vector>
 
 #include "compiler/dims/dim_list.h"
-#include "compiler/graph/passes.h"
+#include "compiler/graph/readers.h"
 
 namespace rcn {
 
@@ -152,27 +151,18 @@ bool can_be_expression(const Layer& layer) {
 
 class Fuser {
  public:
-  Fuser(Graph& graph, const LiveLayers& layers) : graph_(graph), layers_(layers), readers_(graph.layers.size(), 0), parts_(graph.layers.size(), 1) {}
+  Fuser(const Graph& graph, LiveLayers& layers) : layers_(layers), readers_(count_readers(graph, layers)), parts_(graph.layers.size(), 1) {}
 
   void run() {
-    std::vector<Layer*> all = layers_.all();
-    for (const Layer* layer : all)
-      for (const auto& [key, option] : layer->options)
-        if (key != "control_dependencies") note(option);
-    for (const auto& [key, option] : graph_.entries) note(option);
-    for (Layer* layer : all)
-      if (can_be_expression(*layer) && !in_loop(layer->region)) fuse(*layer);
-    if (into_.empty()) return;
-    for (Layer* layer : all)
-      for (auto& [key, option] : layer->options)
-        if (key == "control_dependencies") redirect(option);
+    for (const std::vector<Layer*>& dict : layers_.dicts) {
+      if (dict.empty() || in_loop(dict.front()->region)) continue;
+      for (Layer* layer : dict)
+        if (can_be_expression(*layer)) fuse(*layer);
+    }
+    take_out(layers_, into_);
   }
 
  private:
-  void note(const Option& option) {
-    for_each_layer(option, [&](const LayerRef& ref) { ++readers_[ref.layer->id]; });
-  }
-
   bool goes_into(const LayerRef& ref, const Layer& reader) const {
     const Layer& layer = *ref.layer;
     return ref.sub.empty() && ref.kind == RefKind::value && readers_[layer.id] == 1 && !layer.named && !layer.root && !layer.fixed_name &&
@@ -233,30 +223,13 @@ class Fuser {
   }
   static bool spreads(const Layer& layer) { return layer.option("allow_broadcast_all_sources") != nullptr; }
 
-  // What waits for a layer waits for the one that it went into.
-  void redirect(Option& option) {
-    change_parts<LayerRef>(option, [&](LayerRef& ref) {
-      for (auto it = into_.find(ref.layer); it != into_.end(); it = into_.find(ref.layer)) ref.layer = it->second;
-    });
-    auto* list = std::get_if<OptionList>(&option.data);
-    if (!list) return;
-    OptionList once;
-    for (Option& item : *list) {
-      const auto* ref = std::get_if<LayerRef>(&item.data);
-      bool known = ref && std::any_of(once.begin(), once.end(), [&](const Option& other) { return std::get<LayerRef>(other.data).layer == ref->layer; });
-      if (!known) once.push_back(std::move(item));
-    }
-    *list = std::move(once);
-  }
-
-  Graph& graph_;
-  const LiveLayers& layers_;
+  LiveLayers& layers_;
   std::vector<std::size_t> readers_, parts_;  // by Layer::id
   std::unordered_map<const Layer*, const Layer*> into_;
 };
 
 }  // namespace
 
-void fuse_elementwise(Graph& graph, const LiveLayers& layers) { Fuser(graph, layers).run(); }
+void fuse_elementwise(const Graph& graph, LiveLayers& layers) { Fuser(graph, layers).run(); }
 
 }  // namespace rcn

@@ -84,35 +84,36 @@ bool reads_only_a_dim(const Layer& layer) { return layer.cls == "range_in_axis";
 
 // ---- dims
 
-// Atoms that a layer makes, and that nothing else mentions before; they never meet in a layer.
+// Dims that may be one with others: atoms that a layer makes, mentioned by nothing before it, in no other dim, no loop and
+// no result.
 class Dims {
  public:
-  Dims(const Graph& graph, const LiveLayers& layers) {
+  Dims(const Graph& graph, const std::vector<Layer*>& layers) {
+    auto candidate = [&](Dim d) {
+      if (d->form != DimForm::atom || !d->dynamic() || d->kind == DimKind::batch || d->marker) return;
+      if (d->id >= first_.size()) first_.resize(d->id + 1);
+      first_[d->id].may_go = true;
+    };
+    for (const auto& [d, from] : graph.lengths_of) candidate(d);
+    for (const Layer* layer : layers)
+      if (layer->cls == "range_from_length") candidate(std::get<DimRef>(layer->option("out_spatial_dim")->data).dim);
+    if (first_.empty()) return;
     for (const Extern& source : graph.externs)
-      for (Dim d : source.type.dims) fixed_.insert(d);
-    for (const auto& [key, option] : graph.entries) for_each_dim(option, [&](const DimRef& ref) { fixed_.insert(ref.dim); });
-    for (const Layer* layer : layers.all()) {
-      std::vector<Dim> dims;
-      mentioned(*layer, dims);
-      bool looped = in_loop(layer->region);
-      for (Dim d : dims) {
-        first_.try_emplace(d, layer);
-        if (looped || layer->root) fixed_.insert(d);  // an output has the dims that the program says
-        if (d->form != DimForm::atom)
-          for (Dim atom : atoms(d)) fixed_.insert(atom);
-      }
-    }
-    for (const Layer* layer : layers.all()) note_meetings(*layer);
+      for (Dim d : source.type.dims) keep(d);
+    for (const auto& [key, option] : graph.entries) for_each_dim(option, [&](const DimRef& ref) { keep(ref.dim); });
+    for (const Layer* layer : layers) note(*layer);
   }
 
   Dim now(Dim d) const {
+    if (replaced_.empty()) return d;
     auto it = replaced_.find(d);
     return it == replaced_.end() ? d : it->second;
   }
+  bool replaces() const { return !replaced_.empty(); }
 
   // Whether `mine`, which the layer makes, can be `theirs`; then it is from now on.
   bool unite(Dim theirs, Dim mine, const Layer& maker) {
-    if (!may_go(mine) || fixed_.contains(theirs) || first_.at(mine) != &maker || theirs->kind != mine->kind) return false;
+    if (!may_go(mine) || !may_go(theirs) || first_[mine->id].layer != &maker || theirs->kind != mine->kind) return false;
     std::vector<Dim>& group = groups_.try_emplace(theirs, std::vector<Dim>{theirs}).first->second;
     for (Dim d : group)
       if (meet_.contains({std::min(d->id, mine->id), std::max(d->id, mine->id)})) return false;
@@ -122,49 +123,63 @@ class Dims {
   }
 
  private:
-  bool may_go(Dim d) const { return d->form == DimForm::atom && d->dynamic() && d->kind != DimKind::batch && !d->marker && !fixed_.contains(d); }
-
-  static void mentioned(const Layer& layer, std::vector<Dim>& dims) {
-    dims.insert(dims.end(), layer.type.dims.begin(), layer.type.dims.end());
-    if (layer.type.sparse_dim) dims.push_back(layer.type.sparse_dim);
-    for (const auto& [key, option] : layer.options) for_each_dim(option, [&](const DimRef& ref) { dims.push_back(ref.dim); });
+  bool may_go(Dim d) const { return d->id < first_.size() && first_[d->id].may_go; }
+  void keep(Dim d) {
+    if (d->id < first_.size()) first_[d->id].may_go = false;
   }
 
-  void note_meetings(const Layer& layer) {
-    std::vector<Dim> dims;
-    mentioned(layer, dims);
-    for (const auto& [key, option] : layer.options)
-      for_each_layer(option, [&](const LayerRef& ref) { dims.insert(dims.end(), ref.layer->type.dims.begin(), ref.layer->type.dims.end()); });
-    std::erase_if(dims, [&](Dim d) { return !may_go(d); });
-    for (Dim a : dims)
-      for (Dim b : dims)
+  void note(const Layer& layer) {
+    met_.clear();
+    auto mention = [&](Dim d) {
+      if (d->form != DimForm::atom)
+        for (Dim atom : atoms(d)) keep(atom);
+      if (!may_go(d)) return;
+      if (!first_[d->id].layer) first_[d->id].layer = &layer;
+      if (layer.root || in_loop(layer.region)) return keep(d);
+      met_.push_back(d);
+    };
+    for (Dim d : layer.type.dims) mention(d);
+    if (layer.type.sparse_dim) mention(layer.type.sparse_dim);
+    for (const auto& [key, option] : layer.options) {
+      for_each_dim(option, [&](const DimRef& ref) { mention(ref.dim); });
+      for_each_layer(option, [&](const LayerRef& ref) {
+        for (Dim d : ref.layer->type.dims)
+          if (may_go(d)) met_.push_back(d);
+      });
+    }
+    for (Dim a : met_)
+      for (Dim b : met_)
         if (a->id < b->id) meet_.emplace(a->id, b->id);
   }
 
-  std::unordered_set<Dim> fixed_;
-  std::unordered_map<Dim, const Layer*> first_;           // layers that mention them first
-  std::set<std::pair<std::uint32_t, std::uint32_t>> meet_;  // by Dim::id
+  struct First {
+    bool may_go = false;
+    const Layer* layer = nullptr;  // that mentions it first
+  };
+  std::vector<First> first_;  // by Dim::id
+  std::vector<Dim> met_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> meet_;  // pairs that some layer has both of, by Dim::id
   std::unordered_map<Dim, Dim> replaced_;
-  std::unordered_map<Dim, std::vector<Dim>> groups_;      // which dims one stands for
+  std::unordered_map<Dim, std::vector<Dim>> groups_;  // which dims one stands for
 };
 
 class Merger {
  public:
-  Merger(Graph& graph, const LiveLayers& layers) : graph_(graph), layers_(layers), dims_(graph, layers) {}
+  Merger(Graph& graph, const LiveLayers& layers) : graph_(graph), all_(layers.all()), dims_(graph, all_) { known_.reserve(all_.size()); }
 
-  void run() {
-    std::vector<Layer*> all = layers_.all();
-    for (const Layer* layer : all)
+  // Whether some layer stands for others now.
+  bool run() {
+    for (const Layer* layer : all_)
       if (layer->cls == "dropout")
         for (const auto& [key, option] : layer->options) for_each_layer(option, [&](const LayerRef& ref) { dropped_.insert(ref.layer); });
-    for (Layer* layer : all) {
+    for (Layer* layer : all_) {
       renew(*layer);
       if (in_loop(layer->region)) continue;
       rename_of_same_lengths(*layer);
       if (pure(*layer)) merge(*layer);
     }
-    if (replaced_.empty()) return;
     for (auto& [key, option] : graph_.entries) renew(option);
+    return !replaced_.empty();
   }
 
  private:
@@ -172,11 +187,13 @@ class Merger {
     change_parts<LayerRef>(option, [&](LayerRef& ref) {
       if (auto it = replaced_.find(ref.layer); it != replaced_.end()) ref.layer = it->second;
     });
-    change_parts<DimRef>(option, [&](DimRef& ref) { ref.dim = dims_.now(ref.dim); });
+    if (dims_.replaces()) change_parts<DimRef>(option, [&](DimRef& ref) { ref.dim = dims_.now(ref.dim); });
   }
 
   void renew(Layer& layer) {
+    if (replaced_.empty() && !dims_.replaces()) return;
     for (auto& [key, option] : layer.options) renew(option);
+    if (!dims_.replaces()) return;
     for (Dim& d : layer.type.dims) d = dims_.now(d);
     if (layer.type.sparse_dim) layer.type.sparse_dim = dims_.now(layer.type.sparse_dim);
   }
@@ -237,7 +254,7 @@ class Merger {
   };
 
   Graph& graph_;
-  const LiveLayers& layers_;
+  std::vector<Layer*> all_;
   Dims dims_;
   std::unordered_map<const Layer*, const Layer*> replaced_;
   std::unordered_map<std::size_t, std::vector<Known>> known_;  // by hash
@@ -247,6 +264,8 @@ class Merger {
 
 }  // namespace
 
-void merge_equal(Graph& graph, const LiveLayers& layers) { Merger(graph, layers).run(); }
+void merge_equal(Graph& graph, LiveLayers& layers) {
+  if (Merger(graph, layers).run()) layers = drop_dead(graph);
+}
 
 }  // namespace rcn

@@ -79,6 +79,7 @@ class Packer {
   Packer(Graph& graph, DimTable& dims, DiagnosticSink& diagnostics) : graph_(graph), dims_(dims), diagnostics_(diagnostics), edit_(graph) {}
 
   void run() {
+    if (std::none_of(graph_.regions.begin(), graph_.regions.end(), only_output)) return;
     for (std::size_t level = 1;; ++level) {
       LiveLayers live = drop_dead(graph_);
       if (live.dicts.size() == 1) return;

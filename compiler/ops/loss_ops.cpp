@@ -153,8 +153,8 @@ void lower_fast_baum_welch(Lowering& l) {
   OptionDict ctc_opts{{"blank_idx", l.node().integer("blank_idx")}, {"label_loop", l.node().str("topology") == "ctc"}};
   TensorType type = l.out();
   type.dtype = DType::float32;
-  LayerRef targets = l.target(a.targets);
-  LayerRef soft = l.layer("fast_bw", {{"from", a.scores}, {"align_target", "ctc"}, {"ctc_opts", std::move(ctc_opts)}, {"input_type", "log_prob"}}, type, "native");
+  LayerRef targets{a.targets.layer, {}, RefKind::target};
+  LayerRef soft = l.layer("fast_bw", {{"from", a.scores}, {"out_dim", axis}, {"target", targets}, {"align_target", "ctc"}, {"align_target_key", targets}, {"ctc_opts", std::move(ctc_opts)}, {"input_type", "log_prob"}}, type, "native");
   l.padding(false);
   l.bounds({0, 1});
   l.result(without_gradient(l, soft, l.out(), {}));

@@ -138,9 +138,17 @@ std::vector<Dim> Lowering::dims_for(std::size_t i, const std::vector<Dim>& axes)
 
 LayerRef Lowering::layer(std::string cls, OptionDict options, TensorType type, std::string_view suffix) {
   std::string base = suffix.empty() ? base_ : base_ + "_" + std::string(suffix);
+  if (shared_) return {&backend_.add_shared(std::move(cls), std::move(options), std::move(type), std::move(base), node_.span), {}};
   Layer& made = backend_.add(std::move(cls), std::move(options), std::move(type), std::move(base), node_.span);
   made.named = suffix.empty() && !node_.base_name.empty();
   return {&made, {}};
+}
+
+LayerRef Lowering::shared(const std::function<LayerRef()>& make) {
+  shared_ = true;
+  LayerRef result = make();
+  shared_ = false;
+  return result;
 }
 
 void Lowering::result(LayerRef layer, std::vector<Dim> missing) {

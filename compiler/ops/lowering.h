@@ -1,6 +1,7 @@
 // What a lowering works with: the node, its inputs as layers, and ways to make layers.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -88,6 +89,8 @@ class Lowering {
 
   // ---- layers
   LayerRef layer(std::string cls, OptionDict options, TensorType type, std::string_view suffix = {});
+  // What `make` makes stands in the outermost dict that sees what it reads, for it is the same for many operations.
+  LayerRef shared(const std::function<LayerRef()>& make);
   // The node's next output.
   void result(LayerRef layer, std::vector<Dim> missing = {});
   // The same, one layer from a source; what the source lacks the result lacks too.
@@ -139,6 +142,7 @@ class Lowering {
   std::vector<Operand> inputs_;  // the node's, guarded ones in their place
   std::string base_;
   std::vector<Tensor> results_;
+  bool shared_ = false;
   std::optional<bool> wild_;
   std::vector<Dim> zeros_;
   Bounds bounds_;

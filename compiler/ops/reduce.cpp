@@ -89,13 +89,13 @@ void lower_reduce(Lowering& l) {
       }
     }
     TensorType places = type_of(without(type.dims, without(type.dims, frames)), out.dtype);
-    LayerRef ones = l.constant(each, places, "ones");
-    for (Dim d : uneven) {
-      source = l.masked(source, type, d, 0.0);
-      ones = l.masked(ones, places, d, 0.0, "ones_masked");
-    }
+    LayerRef count = l.shared([&] {
+      LayerRef ones = l.constant(each, places, "ones");
+      for (Dim d : uneven) ones = l.masked(ones, places, d, 0.0, "ones_masked");
+      return l.reduce(ones, places, "sum", counted, out.dtype, "count");
+    });
+    for (Dim d : uneven) source = l.masked(source, type, d, 0.0);
     LayerRef sum = l.reduce(source, type, "sum", axes, out.dtype, "sum");
-    LayerRef count = l.reduce(ones, places, "sum", counted, out.dtype, "count");
     return l.result(l.eval({sum, count}, "source(0) / tf.maximum(source(1), 1.0)", out), missing);
   }
   for (Dim d : uneven) source = l.masked(source, type, d, neutral(mode, type.dtype));

@@ -32,8 +32,8 @@ struct Model : Graph {
     return made;
   }
   Names merged() {
-    merge_equal(*this, drop_dead(*this));
     LiveLayers live = drop_dead(*this);
+    merge_equal(*this, live);
     CHECK(verify(*this, live, "test") == Names{});
     Names result;
     for (const Layer* layer : live.all()) result.push_back(layer->cls);
