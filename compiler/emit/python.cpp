@@ -75,6 +75,7 @@ class PythonWriter {
 
   std::vector<Node> layer_nodes(const std::vector<NetworkEntry>& layers) const {
     std::vector<Node> items;
+    items.reserve(layers.size());
     for (const NetworkEntry& item : layers) {
       items.push_back(entry(item.name, node(item.value)));
       if (options_.comments) items.back().comment = places(item);
@@ -116,18 +117,20 @@ class PythonWriter {
   }
 
   Node entry(const std::string& key, Node value) const {
-    value.prefix(python_quoted(key) + ": ");
+    value.prefix(python_quoted(key).append(": "));
     return value;
   }
 
   std::vector<Node> dict_nodes(const OptionDict& dict) const {
     std::vector<Node> items;
+    items.reserve(dict.size());
     for (const auto& [key, value] : dict) items.push_back(entry(key, node(value)));
     return items;
   }
 
   std::vector<Node> nodes(const OptionList& list) const {
     std::vector<Node> items;
+    items.reserve(list.size());
     for (const Option& item : list) items.push_back(node(item));
     return items;
   }

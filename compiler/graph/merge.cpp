@@ -131,7 +131,7 @@ class Dims {
   void note(const Layer& layer) {
     met_.clear();
     auto mention = [&](Dim d) {
-      if (d->form != DimForm::atom)
+      if (d->form != DimForm::atom && composed_.insert(d).second)
         for (Dim atom : atoms(d)) keep(atom);
       if (!may_go(d)) return;
       if (!first_[d->id].layer) first_[d->id].layer = &layer;
@@ -157,6 +157,7 @@ class Dims {
     const Layer* layer = nullptr;  // that mentions it first
   };
   std::vector<First> first_;  // by Dim::id
+  std::unordered_set<Dim> composed_;  // dims of several atoms so far
   std::vector<Dim> met_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> meet_;  // pairs that some layer has both of, by Dim::id
   std::unordered_map<Dim, Dim> replaced_;
