@@ -140,9 +140,11 @@ void lower_forced_alignment(Lowering& l) {
   Dim axis = l.node().dim("axis");
   Alignable a = alignable(l, axis);
   LayerRef layer = l.layer("forced_align", {{"from", a.scores}, {"align_target", a.targets}, {"topology", l.node().str("topology")}, {"input_type", "log_prob"},
-                                            {"blank_idx", l.node().integer("blank_idx")}, {"blank_included", true}}, l.out());
+                                            {"blank_idx", l.node().integer("blank_idx")}, {"blank_included", true}}, l.out(), "native");
   l.padding(false);
-  l.result(layer);
+  // RETURNN takes the layer for one that works frame by frame, and for a frame-wise loss would make it again on frames in
+  // a row; not so what is in front of an `eval`.
+  l.result(l.eval({layer}, "tf.identity(source(0))", l.out()));
   l.result(without_gradient(l, {layer.layer, "scores"}, l.out(1), "scores"));
 }
 

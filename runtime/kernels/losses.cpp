@@ -52,8 +52,10 @@ Alignable alignable(KernelCall& call, const Named& scores) {
     call.fail_where(bad, target_axes, Diag::eager_index_range, {to_string(axis), std::to_string(classes)}, targets);
     targets = targets.masked_fill(bad, 0);
   }
-  targets = targets.expand(target_shape).reshape({-1, call.lengths.extent(target_spatial)}).contiguous();
-  at::Tensor flat = logits.value.reshape({targets.size(0), call.lengths.extent(in_spatial), classes});
+  std::int64_t n = 1;  // -1 is not known of targets without any label
+  for (std::int64_t size : shape) n *= size;
+  targets = targets.expand(target_shape).reshape({n, call.lengths.extent(target_spatial)}).contiguous();
+  at::Tensor flat = logits.value.reshape({n, call.lengths.extent(in_spatial), classes});
   return {axes, shape, flat, targets, per_sequence(in_spatial), per_sequence(target_spatial)};
 }
 
