@@ -174,10 +174,15 @@ class Merger {
       if (layer->cls == "dropout")
         for (const auto& [key, option] : layer->options) for_each_layer(option, [&](const LayerRef& ref) { dropped_.insert(ref.layer); });
     for (Layer* layer : all_) {
+      // RETURNN knows a dim by the tensor of its lengths: each keeps a layer of its own for them.
+      Option* lengths = layer->cls == "range_from_length" ? &layer->options.front().second : nullptr;
+      Option own = lengths ? *lengths : Option();
       renew(*layer);
-      if (in_loop(layer->region)) continue;
-      rename_of_same_lengths(*layer);
-      if (pure(*layer)) merge(*layer);
+      if (!in_loop(layer->region)) {
+        rename_of_same_lengths(*layer);
+        if (pure(*layer) && merge(*layer)) continue;
+      }
+      if (lengths) *lengths = std::move(own);
     }
     for (auto& [key, option] : graph_.entries) renew(option);
     return !replaced_.empty();
@@ -216,7 +221,8 @@ class Merger {
     renew(layer);
   }
 
-  void merge(Layer& layer) {
+  // Whether another layer stands for this one now.
+  bool merge(Layer& layer) {
     Dim made = nullptr;  // by the layer
     auto without_own = [&](Layer& copy) {
       for (auto& [key, option] : copy.options)
@@ -243,9 +249,10 @@ class Merger {
       replaced_.emplace(&layer, other.layer);
       if (dropped_.contains(&layer)) dropped_.insert(other.layer);
       other.layer->parts.push_back(layer.span);
-      return;
+      return true;
     }
     candidates.push_back({&layer, made, changes ? std::optional<OptionDict>(std::move(key.options)) : std::nullopt});
+    return false;
   }
 
   struct Known {

@@ -25,7 +25,7 @@ class TwelveLayers(unittest.TestCase):
         inputs = {name.replace("classes", "targets"): value for name, value in inputs.items()}
         ours = Eager([RCNC], timeout=900).run(MODEL, inputs, params, want_grads=want_grads, options=options)
         self.assertEqual(set(theirs["losses"]), {"ctc", "ctc_4", "ctc_8"})
-        self.assertEqual("gradients" in theirs, want_grads)
+        self.assertEqual(bool(theirs.get("gradients")), want_grads)
         self.assertEqual(compare(theirs, ours, ignore=[ALIAS]), [])
 
     def test_outputs(self):

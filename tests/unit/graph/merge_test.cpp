@@ -104,6 +104,16 @@ TEST_CASE("merge: dims with the same lengths are one, where nothing has both") {
   }
 }
 
+TEST_CASE("merge: dims that stay two keep two layers for their lengths") {
+  Model m;
+  Dim a = m.dims.declare("a", DimKind::spatial, std::nullopt), b = m.dims.declare("b", DimKind::spatial, std::nullopt);
+  const Layer &x = m.of(*m.data, "eval", {{"eval", "source(0)"}}), &y = m.of(*m.data, "eval", {{"eval", "source(0)"}});
+  const Layer& first = m.layer("range_from_length", {{"from", &x}, {"out_spatial_dim", a}}, {a});
+  const Layer& second = m.layer("range_from_length", {{"from", &y}, {"out_spatial_dim", b}}, {b});
+  m.root({&m.layer("combine", {{"from", OptionList{&first, &second}}}, {a, b})}, {a, b});
+  CHECK(m.merged() == Names{"copy", "eval", "eval", "range_from_length", "range_from_length", "combine", "copy"});
+}
+
 TEST_CASE("merge: dims that get the lengths of one dim, though not by the same layer") {
   Model m;
   Dim a = m.dims.declare("a", DimKind::spatial, std::nullopt), b = m.dims.declare("b", DimKind::spatial, std::nullopt);
