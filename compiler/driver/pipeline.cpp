@@ -131,6 +131,12 @@ Compiled compile(Session& session) {
     if (session.failed()) return {};
     layers = drop_dead(graph);
     verify_or_throw(graph, layers, "drop_dead");
+    merge_equal(graph, layers);
+    verify_or_throw(graph, layers, "merge_equal");
+    use_linear(graph, layers);
+    verify_or_throw(graph, layers, "use_linear");
+    fuse_elementwise(graph, layers);
+    verify_or_throw(graph, layers, "fuse_elementwise");
     assign_names(layers, graph.entries);
     verify_or_throw(graph, layers, "assign_names");
     add_order_anchor(graph, layers);

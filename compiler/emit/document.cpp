@@ -73,7 +73,7 @@ OptionDict layer_dict(const Layer& layer) {
 
 void add_layers(std::vector<NetworkEntry>& entries, const std::vector<Layer*>& layers) {
   for (const Layer* layer : layers)
-    if (layer->emitted()) entries.push_back({layer->name, layer_dict(*layer), layer->span});
+    if (layer->emitted()) entries.push_back({layer->name, layer_dict(*layer), layer->span, layer->parts});
 }
 
 std::string prefix(const Region* from, const Region* to) {
@@ -98,6 +98,7 @@ std::string reference_text(const LayerRef& ref, const Region* region) {
     text = prefix(region, owner.region) + owner.name;
     if (layer.name != "output") text += "/" + layer.name;
   }
+  if (ref.kind == RefKind::target) text = "layer:" + text;
   return ref.sub.empty() ? text : text + "/" + ref.sub;
 }
 

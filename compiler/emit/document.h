@@ -16,6 +16,7 @@ struct NetworkEntry {
   std::string name;
   Option value;  // of a layer: a dict, "class" first
   Span span;
+  std::vector<Span> parts = {};  // as Layer::parts
 };
 
 struct DimEntry {

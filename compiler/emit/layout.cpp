@@ -27,7 +27,9 @@ Node Node::group(std::string open, std::vector<Node> items, std::string close) {
 }
 
 void Node::prefix(std::string_view text) {
-  open.insert(0, text);
+  std::string all;
+  all.reserve(text.size() + open.size());
+  open = std::move(all.append(text).append(open));
   width += text.size();
 }
 

@@ -1,6 +1,7 @@
 // A Python config. It sets only `backend`, `behavior_version`, `extern_data`, `network` and names that end in `_dim`
 // (no setting of RETURNN does), and imports what it uses (`Dim` and dims of RETURNN, `sys`): it shares its namespace
 // with the user's config, be it by `from tagger import *` or as one of several files on RETURNN's command line.
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <string>
@@ -74,9 +75,10 @@ class PythonWriter {
 
   std::vector<Node> layer_nodes(const std::vector<NetworkEntry>& layers) const {
     std::vector<Node> items;
+    items.reserve(layers.size());
     for (const NetworkEntry& item : layers) {
       items.push_back(entry(item.name, node(item.value)));
-      if (options_.comments) items.back().comment = place(item.span);
+      if (options_.comments) items.back().comment = places(item);
     }
     return items;
   }
@@ -91,30 +93,44 @@ class PythonWriter {
     out_ += '\n';
   }
 
-  // `# model.rcn:12`; without the folder, so that the text does not depend on where the compiler was started.
+  // `# model.rcn:12`, and where else there is something of the layer, each line once.
+  std::string places(const NetworkEntry& item) const {
+    if (!item.span.valid()) return "";
+    std::vector<std::string> lines{place(item.span)};
+    for (Span span : item.parts) {
+      std::string line = place(span);
+      if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
+    }
+    std::string result = "# ";
+    for (const std::string& line : lines) result += (result.size() == 2 ? "" : ", ") + line;
+    return result;
+  }
+
+  // Without the folder, so that the text does not depend on where the compiler was started.
   std::string place(Span span) const {
-    if (!span.valid()) return "";
     const std::string& path = sources_.name(span.file);
     std::size_t slash = path.find_last_of('/');
-    std::string result = "# ";
+    std::string result;
     for (char c : slash == std::string::npos ? path : path.substr(slash + 1))
       result += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? '?' : c;
     return result + ":" + std::to_string(sources_.locate(span.file, span.begin).line);
   }
 
   Node entry(const std::string& key, Node value) const {
-    value.prefix(python_quoted(key) + ": ");
+    value.prefix(python_quoted(key).append(": "));
     return value;
   }
 
   std::vector<Node> dict_nodes(const OptionDict& dict) const {
     std::vector<Node> items;
+    items.reserve(dict.size());
     for (const auto& [key, value] : dict) items.push_back(entry(key, node(value)));
     return items;
   }
 
   std::vector<Node> nodes(const OptionList& list) const {
     std::vector<Node> items;
+    items.reserve(list.size());
     for (const Option& item : list) items.push_back(node(item));
     return items;
   }

@@ -1,17 +1,24 @@
 #include "compiler/emit/quote.h"
 
 #include <algorithm>
+#include <array>
 
 namespace rcn {
 
 namespace {
 
+constexpr auto kSpecial = [] {  // bytes that do not stand for themselves
+  std::array<bool, 256> special{};
+  for (std::size_t i = 0; i < 0x20; ++i) special[i] = true;
+  for (char c : {'"', '\\', '\x7f'}) special[static_cast<unsigned char>(c)] = true;
+  return special;
+}();
+
 std::string quoted(std::string_view text, std::string_view control_escape) {
   constexpr std::string_view kHex = "0123456789abcdef";
   std::string result = "\"";
   result.reserve(text.size() + 2);
-  auto special = [](char c) { return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
-  if (std::none_of(text.begin(), text.end(), special)) return result.append(text) + '"';
+  if (std::none_of(text.begin(), text.end(), [](char c) { return kSpecial[static_cast<unsigned char>(c)]; })) return result.append(text) + '"';
   for (char c : text) {
     auto byte = static_cast<unsigned char>(c);
     switch (c) {

@@ -1,5 +1,7 @@
 #include "compiler/emit/source_map.h"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 namespace rcn {
@@ -42,6 +44,12 @@ std::string source_map(const LiveLayers& layers, const SourceMap& sources) {
     for (const NameScope* scope = layer->scope; scope; scope = scope->caller)
       if (scope->call.valid() && !sources.name(scope->call.file).starts_with("stdlib/")) calls.push_back(place(sources, scope->call));
     entry["calls"] = std::move(calls);
+    Json parts = Json::array();
+    for (Span part : layer->parts) {
+      Json at = place(sources, part);
+      if (std::find(parts.begin(), parts.end(), at) == parts.end()) parts.push_back(std::move(at));
+    }
+    if (!parts.empty()) entry["parts"] = std::move(parts);
     map[prefix_of(layer->region) + layer->name] = std::move(entry);
   }
   return Json{{"layers", std::move(map)}}.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

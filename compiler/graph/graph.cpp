@@ -17,8 +17,25 @@ std::optional<std::size_t> levels_out(const Region* inner, const Region* outer) 
   return std::nullopt;
 }
 
+bool draws(const Layer& layer) {
+  const Option* eval = layer.option("eval");
+  const auto* text = eval ? std::get_if<std::string>(&eval->data) : nullptr;
+  return layer.cls == "random" || layer.cls == "choice" || layer.cls == "dropout" || (text && text->find("tf.random.") != std::string::npos);
+}
+
+namespace {
+
+bool is_loop(const Region& region) { return region.owner && region.owner->cls == "rec"; }
+
+}  // namespace
+
+bool in_loop(const Region* region) {
+  for (; region; region = region->parent)
+    if (is_loop(*region)) return true;
+  return false;
+}
+
 bool only_output(const Region& region) {
-  auto is_loop = [](const Region& r) { return r.owner && r.owner->cls == "rec"; };
   for (const Region* around = region.parent; around; around = around->parent)
     if (is_loop(*around)) return true;
   return is_loop(region) && region.parent->parent;

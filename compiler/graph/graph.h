@@ -5,6 +5,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "compiler/base/source.h"
@@ -53,10 +54,14 @@ struct Layer {
   bool fixed_name = false;
   bool builtin = false;          // RETURNN has it anyway, under a fixed name: a loop's `:i`, `data:source`
   bool root = false;             // is needed though nothing reads it: losses, outputs; in a region, once its owner is
+  bool named = false;            // the base is a name that a program gave
+  bool opaque = false;           // the program gave it as it is (`make_layer`): nobody knows what it does
+  bool elementwise = false;      // `combine`, `activation` or `eval` whose numbers are each made of the sources' in their place
   const Region* region = nullptr;  // the dict that it stands in
   const Extern* source = nullptr;  // for an extern
   std::string parameter;         // for a variable: its path `encoder/ff/weight`
   Span span;
+  std::vector<Span> parts;       // where else the program has what it computes: of layers that went into it
 
   const Option* option(std::string_view key) const;
   bool emitted() const { return !source && !builtin; }
@@ -70,6 +75,7 @@ struct Graph {
   std::deque<Region> regions;
   std::deque<Extern> externs;
   OptionDict entries;            // of the dict besides the layers, put in as they are (`#copy_param_mode`)
+  std::unordered_map<Dim, Dim> lengths_of;  // dims that `reinterpret_data` gives the lengths of another one, with that
   Dim batch = nullptr;
 
   Graph();
@@ -85,6 +91,12 @@ struct Graph {
 
 // How many dicts `outer` lies around `inner`: 0 for itself; nothing where it does not enclose it.
 std::optional<std::size_t> levels_out(const Region* inner, const Region* outer);
+
+// Whether it draws random numbers.
+bool draws(const Layer& layer);
+
+// Whether the dict, or one around it, is that of a loop.
+bool in_loop(const Region* region);
 
 // Whether RETURNN finds nothing but the `output` of the dict: in a loop, and of a loop that is not in the network's own dict.
 bool only_output(const Region& region);

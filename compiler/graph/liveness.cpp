@@ -30,7 +30,8 @@ class Liveness {
     result.dicts.resize(graph_.regions.size());
     for (Layer& layer : graph_.layers)
       if (live_[layer.id]) result.dicts[layer.region->id].push_back(&layer);
-    for (std::vector<Layer*>& dict : result.dicts) std::sort(dict.begin(), dict.end(), before);
+    for (std::vector<Layer*>& dict : result.dicts)
+      if (!std::is_sorted(dict.begin(), dict.end(), before)) std::sort(dict.begin(), dict.end(), before);
     return result;
   }
 
@@ -70,9 +71,11 @@ class Liveness {
 }  // namespace
 
 std::vector<Layer*> LiveLayers::all() const {
-  std::vector<Layer*> result;
-  for (const std::vector<Layer*>& dict : dicts) result.insert(result.end(), dict.begin(), dict.end());
-  std::sort(result.begin(), result.end(), before);
+  std::vector<Layer*> result = root();
+  auto middle = static_cast<std::ptrdiff_t>(result.size());
+  for (std::size_t i = 1; i < dicts.size(); ++i) result.insert(result.end(), dicts[i].begin(), dicts[i].end());
+  std::sort(result.begin() + middle, result.end(), before);
+  std::inplace_merge(result.begin(), result.begin() + middle, result.end(), before);
   return result;
 }
 

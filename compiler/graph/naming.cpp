@@ -65,25 +65,29 @@ class Namer {
     used_.reserve(2 * layers.size());
     wanted_.reserve(2 * layers.size());
 
+    std::vector<std::string> bases;
+    bases.reserve(layers.size());
     ScopePaths unsuffixed;
     for (const Layer* layer : layers) {
+      bases.push_back(legal(layer->base));
       if (layer->fixed_name) continue;
       const std::string& scope = unsuffixed.path(layer->scope, [&](const std::string& parent, const NameScope* s) {
         std::string path = joined(parent, legal(s->base));
         wanted_.insert(path);
         return path;
       });
-      wanted_.insert(joined(scope, legal(layer->base)));
+      wanted_.insert(joined(scope, bases.back()));
     }
 
     // A scope gets its name when the first layer in it is met: program order.
     ScopePaths paths;
-    for (Layer* layer : layers) {
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      Layer* layer = layers[i];
       if (layer->fixed_name) continue;
       const std::string& scope = paths.path(layer->scope, [&](const std::string& parent, const NameScope* s) {
         return unique(joined(parent, legal(s->base)), false);
       });
-      layer->name = unique(joined(scope, legal(layer->base)), true);
+      layer->name = unique(joined(scope, std::move(bases[i])), true);
     }
   }
 

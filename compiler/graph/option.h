@@ -23,6 +23,7 @@ enum class RefKind : std::uint8_t {
   value,     // its value: `x`, from a dict inside of the one where it stands `base:x`, from outside `loop/x`
   previous,  // its value one step before, inside of a loop: `prev:x`
   name,      // only its name, as options like `sub_layer_name` want it
+  target,    // its value, where RETURNN wants a target: `layer:x`
 };
 
 // A layer, or one of its further outputs (`split/0`).

@@ -13,7 +13,8 @@ namespace {
 
 // Chains of 150 layers load under Python's default recursion limit, chains of 200 do not.
 constexpr std::size_t kLongestChain = 120;
-constexpr std::size_t kStride = 25;
+// TensorFlow writes down Python's stack for each operation that it makes: deep chains also take longer.
+constexpr std::size_t kStride = 4;
 // RETURNN joins the beams of an anchor's layers by recursion over the list; 990 are too many.
 constexpr std::size_t kLayersPerAnchor = 300;
 

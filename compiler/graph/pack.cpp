@@ -52,12 +52,6 @@ const Layer* copied(const Layer* layer) {
   return layer;
 }
 
-bool draws(const Layer& layer) {
-  const Option* eval = layer.option("eval");
-  const auto* text = eval ? std::get_if<std::string>(&eval->data) : nullptr;
-  return layer.cls == "random" || layer.cls == "choice" || layer.cls == "dropout" || (text && text->find("tf.random.") != std::string::npos);
-}
-
 // One part of what is joined: the layer of each dict of the owner.
 struct Slot {
   std::vector<const Layer*> layers;
@@ -85,6 +79,7 @@ class Packer {
   Packer(Graph& graph, DimTable& dims, DiagnosticSink& diagnostics) : graph_(graph), dims_(dims), diagnostics_(diagnostics), edit_(graph) {}
 
   void run() {
+    if (std::none_of(graph_.regions.begin(), graph_.regions.end(), only_output)) return;
     for (std::size_t level = 1;; ++level) {
       LiveLayers live = drop_dead(graph_);
       if (live.dicts.size() == 1) return;

@@ -27,6 +27,17 @@ struct LiveLayers {
 // of its regions. What a cond hands out, it takes from both branches: the name of the one read is the other's, too.
 LiveLayers drop_dead(Graph& graph);
 
+// One layer for those that compute the same, and one dim for those that get the same lengths so, where nothing has both.
+// Not inside of loops, where RETURNN decides what each step needs; and two dropouts keep what each reads.
+void merge_equal(Graph& graph, LiveLayers& layers);
+
+// A product with a parameter that only a sum with its bias reads, both float32: one `linear` layer. Not in loops.
+void use_linear(const Graph& graph, LiveLayers& layers);
+
+// Elementwise layers that only the next one reads become part of its expression, in an `eval` layer; not those with a
+// name that a program gave, nor inside of loops: RETURNN moves what is the same in all steps out of them.
+void fuse_elementwise(const Graph& graph, LiveLayers& layers);
+
 // Gives every live layer a name that is unique in its dict: `scope.path.base`, with `_1`, `_2`, ... on repeats inside
 // one scope, in program order (a scope counts where its first live layer stands). A suffixed name keeps clear of what
 // anything else wants to be called. Fixed names (marks; `output`, `end` of a loop) and those of Graph::entries are
@@ -34,7 +45,7 @@ LiveLayers drop_dead(Graph& graph);
 void assign_names(const LiveLayers& layers, const OptionDict& entries = {});
 
 // Adds the layers that make RETURNN construct long chains without deep recursion (`.order`, or `.order.000`, ... where
-// one would be too long), where the longest chain needs it: each lists about every 25th layer of the network in
+// one would be too long), where the longest chain needs it: each lists about every fourth layer of the network in
 // topological order. Bodies of loops and branches count, but anchors do not help inside of them.
 // Comes after assign_names or before it.
 void add_order_anchor(Graph& graph, LiveLayers& layers);

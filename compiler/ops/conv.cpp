@@ -268,6 +268,7 @@ void lower_conv(Lowering& l) {
   c.strides = ints_option(strides);
   c.dilation = ints_option(dilation);
   Aligned aligned = aligned_windows(l, l.source(kSource, needed_dims(l)), windows, l.node().str("padding") == "same");
+  l.padding(l.raw(kSource).wild_padding && !without(l.padded(l.raw(kSource).layer_type), aligned.zero).empty());
   LayerRef bias = l.node().inputs.size() > kBias ? l.full(kBias) : LayerRef{};
   bool splits = c.groups > 1 && c.groups != *c.in->size;
   LayerRef filter = filter_in_order(l, order, spread, splits);
@@ -313,6 +314,7 @@ void lower_transposed_conv(Lowering& l) {
   Lowering::Source source = l.source(kSource, needed_dims(l));
   for (Dim axis : axes)
     if (axis->dynamic()) source.layer = l.masked(source.layer, source.type, axis, 0.0);
+  l.padding(l.raw(kSource).wild_padding && !without(l.padded(l.raw(kSource).layer_type), axes).empty());
   std::vector<std::int64_t> filter_size;
   for (std::size_t i = 0; i < axes.size(); ++i) filter_size.push_back(*order[i]->size);
   OptionList output_padding;

@@ -243,6 +243,7 @@ std::vector<Tensor> GraphBackend::apply(const OpNode& given) {
   for (const NewDim& d : given.new_dims) {
     if (!d.computed) continue;
     if (joined_) joined_->insert_or_assign(d.dim, d.computed);
+    graph_.lengths_of.emplace(d.dim, d.computed);
     renames.push_back(d);
     for (TensorType& type : node.outputs) type.dims = with_replaced(type.dims, d.dim, {d.computed});
     for (auto& [key, value] : node.attrs) replace_dim(value, d.dim, d.computed);
@@ -265,6 +266,7 @@ std::vector<Tensor> GraphBackend::apply(const OpNode& given) {
       type.dims = with_replaced(type.dims, d.computed, {d.dim});
       auto renamed = std::make_shared<GraphTensor>(std::move(type), ref, t.missing);
       renamed->wild_padding = t.wild_padding;
+      renamed->zero_padding = with_replaced(t.zero_padding, d.computed, {d.dim});
       renamed->bounds = t.bounds;
       tensor = std::move(renamed);
     }

@@ -317,12 +317,15 @@ void GraphBackend::finish() {
   if (assigned_.empty()) return;
   // RETURNN orders an assignment by nothing else against what reads the old value.
   std::unordered_map<const Layer*, OptionList> readers;
+  std::unordered_map<const Layer*, std::vector<const Layer*>> assigns_of;  // by variable
+  for (const auto& [assign, path] : assigned_) assigns_of[variables_.at(path)].push_back(assign);
   for (const Layer* layer : drop_dead(graph_).all()) {
     if (assigned_.contains(layer)) continue;
     for (const auto& [key, option] : layer->options)
       for_each_layer(option, [&](const LayerRef& ref) {
-        for (const auto& [assign, path] : assigned_) {
-          if (ref.layer != variables_.at(path)) continue;
+        auto assigned = assigns_of.find(ref.layer);
+        if (assigned == assigns_of.end()) return;
+        for (const Layer* assign : assigned->second) {
           const Layer* visible = nullptr;
           for (const Region* region = assign->region; region && !visible; region = region->parent) visible = seen_in(region, layer);
           bool around = false;  // the reader has the assignment inside

@@ -126,6 +126,7 @@ std::vector<Tensor> GraphBackend::raw_layer(const Value& layer, const std::vecto
     throw EvalError{};
   }
   Layer& made = add(cls, std::move(options), {{}, outputs.empty() ? DType::float32 : outputs[0].dtype, nullptr}, cls, span);
+  made.opaque = true;
   std::vector<Tensor> results;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     LayerRef ref{&made, i < sub_layers.size() ? sub_layers[i] : std::string()};

@@ -101,6 +101,7 @@ void Lowering::guard(std::size_t i, const Operand& value) {
   guarded->layer = backend_.guarded_value(guarded->layer, guarded->layer_type, value, base_ + "_guarded", node_.span);
   if (guarded->layer.layer == tensor.layer.layer) return;
   guarded->wild_padding = false;
+  guarded->zero_padding.clear();
   guarded->bounds = united(tensor.bounds, bounds_of(value));
   inputs_[i] = std::move(guarded);
 }
@@ -137,7 +138,17 @@ std::vector<Dim> Lowering::dims_for(std::size_t i, const std::vector<Dim>& axes)
 
 LayerRef Lowering::layer(std::string cls, OptionDict options, TensorType type, std::string_view suffix) {
   std::string base = suffix.empty() ? base_ : base_ + "_" + std::string(suffix);
-  return {&backend_.add(std::move(cls), std::move(options), std::move(type), std::move(base), node_.span), {}};
+  if (shared_) return {&backend_.add_shared(std::move(cls), std::move(options), std::move(type), std::move(base), node_.span), {}};
+  Layer& made = backend_.add(std::move(cls), std::move(options), std::move(type), std::move(base), node_.span);
+  made.named = suffix.empty() && !node_.base_name.empty();
+  return {&made, {}};
+}
+
+LayerRef Lowering::shared(const std::function<LayerRef()>& make) {
+  shared_ = true;
+  LayerRef result = make();
+  shared_ = false;
+  return result;
 }
 
 void Lowering::result(LayerRef layer, std::vector<Dim> missing) {
@@ -148,6 +159,7 @@ void Lowering::result(LayerRef layer, std::vector<Dim> missing) {
     for (const Operand& input : inputs_)
       if (const Tensor* t = as_tensor(input)) wild = wild || graph_tensor(*t).wild_padding;
   tensor->wild_padding = wild && dynamic && is_float(tensor->type.dtype);
+  tensor->zero_padding = zeros_;
   tensor->bounds = bounds_;
   results_.push_back(std::move(tensor));
 }
@@ -259,7 +271,10 @@ void Lowering::elementwise(std::string cls, OptionDict options, const std::vecto
   TensorType type = out();
   std::vector<Dim> missing = without(type.dims, real);
   type.dims = without(type.dims, missing);
-  result(layer(std::move(cls), std::move(options), std::move(type)), std::move(missing));
+  Layer& made = backend_.add(std::move(cls), std::move(options), std::move(type), base_, node_.span);
+  made.named = !node_.base_name.empty();
+  made.elementwise = true;
+  result({&made, {}}, std::move(missing));
 }
 
 }  // namespace rcn

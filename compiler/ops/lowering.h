@@ -1,6 +1,7 @@
 // What a lowering works with: the node, its inputs as layers, and ways to make layers.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,6 +22,7 @@ struct GraphTensor final : TensorData {
   TensorType layer_type;      // what the layer has; the order of its dims says nothing
   std::vector<Dim> missing;   // dims of the type that the layer lacks (`nn.expand_dims`): the value is the same along them
   bool wild_padding = false;  // its padding may hold inf or nan
+  std::vector<Dim> zero_padding;  // dims in whose padding all is 0, whatever the other padding is
   Bounds bounds;              // of its numbers, unless its padding is wild
   mutable std::size_t masks = 0;  // how many masked parts were around it when it was made
 
@@ -87,12 +89,16 @@ class Lowering {
 
   // ---- layers
   LayerRef layer(std::string cls, OptionDict options, TensorType type, std::string_view suffix = {});
+  // What `make` makes stands in the outermost dict that sees what it reads, for it is the same for many operations.
+  LayerRef shared(const std::function<LayerRef()>& make);
   // The node's next output.
   void result(LayerRef layer, std::vector<Dim> missing = {});
   // The same, one layer from a source; what the source lacks the result lacks too.
   void result_of(const Source& source, std::string cls, OptionDict options);
   // Whether the padding of the result may hold inf or nan; else it is as the inputs'.
   void padding(bool wild) { wild_ = wild; }
+  // Dims in whose padding the result is 0; else none are known.
+  void zeros(std::vector<Dim> dims) { zeros_ = std::move(dims); }
   // Bounds of the results; else nothing is known of them.
   void bounds(Bounds known) { bounds_ = known; }
 
@@ -136,7 +142,9 @@ class Lowering {
   std::vector<Operand> inputs_;  // the node's, guarded ones in their place
   std::string base_;
   std::vector<Tensor> results_;
+  bool shared_ = false;
   std::optional<bool> wild_;
+  std::vector<Dim> zeros_;
   Bounds bounds_;
 };
 

@@ -34,7 +34,10 @@ void lower_softmax(Lowering& l) {
   LayerRef result = l.layer("softmax_over_spatial", std::move(options), type);
   // The logarithm is -inf there, and in a sequence without frames both are nan.
   std::vector<Dim> padded = l.padded(type);
-  if (contains(padded, axis)) result = l.masked(result, type, axis, 0.0);
+  if (contains(padded, axis)) {
+    result = l.masked(result, type, axis, 0.0);
+    l.zeros({axis});
+  }
   if (padded == std::vector<Dim>{axis}) l.padding(false);
   l.bounds(log_space ? Bounds{Bounds().low, 0} : Bounds{0, 1});
   l.result(result, missing);

@@ -38,38 +38,46 @@ void infer_dot(OpCall& call) {
   call.output({dims, dtype, nullptr});
 }
 
-// The operand for a product over `axes`: with the axes in its layer, no sparse dim, and no inf or nan in the padding,
-// which RETURNN takes away from one operand only.
-LayerRef factor(Lowering& l, std::size_t i, const std::vector<Dim>& axes, TensorType& type) {
+// An operand of a product over axes: with these in its layer, no sparse dim, and no inf or nan in their padding, which
+// RETURNN takes away from one operand only.
+struct Factor {
+  LayerRef layer;
+  TensorType type;
+  std::vector<Dim> zero;  // axes in whose padding it is 0
+};
+
+Factor factor(Lowering& l, std::size_t i, const std::vector<Dim>& axes) {
   std::vector<Dim> needed = l.dims_for(i, axes);
-  type = l.raw(i).layer_type;
-  type.dims = without(l.type(i).dims, l.absent(i, needed));
-  LayerRef ref = l.dense(l.with_dims(i, needed), type);
-  type.sparse_dim = nullptr;
-  if (!l.raw(i).wild_padding) return ref;
-  std::vector<Dim> padded = l.padded(type);
-  for (Dim axis : axes)
-    if (contains(padded, axis))
-      ref = l.masked(ref, type, axis, 0.0, "masked");
-  return ref;
+  Factor f{{}, l.raw(i).layer_type, l.raw(i).zero_padding};
+  f.type.dims = without(l.type(i).dims, l.absent(i, needed));
+  f.layer = l.dense(l.with_dims(i, needed), f.type);
+  f.type.sparse_dim = nullptr;
+  if (!l.raw(i).wild_padding) return f;
+  std::vector<Dim> padded = l.padded(f.type);
+  for (Dim axis : axes) {
+    if (!contains(padded, axis) || contains(f.zero, axis)) continue;
+    f.layer = l.masked(f.layer, f.type, axis, 0.0, "masked");
+    f.zero.push_back(axis);
+  }
+  return f;
 }
 
 void lower_dot(Lowering& l) {
   std::vector<Dim> axes = l.node().dims("axes");
-  TensorType a, b;
-  LayerRef from_a = factor(l, 0, axes, a), from_b = factor(l, 1, axes, b);
+  Factor a = factor(l, 0, axes), b = factor(l, 1, axes);
   TensorType out = l.out();
-  std::vector<Dim> missing = without(out.dims, united(a.dims, b.dims));
+  std::vector<Dim> missing = without(out.dims, united(a.type.dims, b.type.dims));
   out.dims = without(out.dims, missing);
   bool over_batch = std::any_of(axes.begin(), axes.end(), [](Dim d) { return d->kind == DimKind::batch; });
   if (!over_batch) {
     Option reduce = axes.size() == 1 ? Option(axes[0]) : Option(dims_option(axes));
-    return l.result(l.layer("dot", {{"from", OptionList{from_a, from_b}}, {"reduce", reduce}, {"use_mask", true}}, out), missing);
+    bool mask = std::any_of(axes.begin(), axes.end(), [&](Dim d) { return d->dynamic() && !contains(a.zero, d) && !contains(b.zero, d); });
+    return l.result(l.layer("dot", {{"from", OptionList{a.layer, b.layer}}, {"reduce", reduce}, {"use_mask", mask}}, out), missing);
   }
   // RETURNN's dot has no batch axis to sum over.
-  TensorType product = type_of(united(a.dims, b.dims), out.dtype);
-  OptionDict options{{"from", OptionList{from_a, from_b}}, {"kind", "mul"}};
-  if (!without(product.dims, a.dims).empty() && !without(product.dims, b.dims).empty()) options.emplace_back("allow_broadcast_all_sources", true);
+  TensorType product = type_of(united(a.type.dims, b.type.dims), out.dtype);
+  OptionDict options{{"from", OptionList{a.layer, b.layer}}, {"kind", "mul"}};
+  if (!without(product.dims, a.type.dims).empty() && !without(product.dims, b.type.dims).empty()) options.emplace_back("allow_broadcast_all_sources", true);
   LayerRef ref = l.layer("combine", std::move(options), product, "product");
   Operand zero = is_float(out.dtype) ? Operand(0.0) : Operand(std::int64_t{0});
   for (Dim d : l.ragged(product, axes)) ref = l.masked(ref, product, d, zero);

@@ -80,13 +80,26 @@ void lower_reduce(Lowering& l) {
   });
   if (mode == "mean" && (nested || !uneven.empty() || (dynamic && (over_batch || out.dtype != DType::float32)))) {
     // RETURNN corrects a mean by a float32 factor from the lengths of the reduced axes only, which may not depend on each other.
-    LayerRef ones = l.constant(1.0, type_of(type.dims, out.dtype), "ones");
-    for (Dim d : uneven) {
-      source = l.masked(source, type, d, 0.0);
-      ones = l.masked(ones, type_of(type.dims, out.dtype), d, 0.0, "ones_masked");
+    std::vector<Dim> frames = uneven, counted;
+    for (Dim d : axes)
+      if (!d->size) frames = united(frames, {d});
+    for (Dim d : std::vector<Dim>(frames)) frames = united(frames, l.lengths().length_dims(d));
+    double each = 1;  // how many numbers a frame has
+    for (Dim d : axes) {
+      if (contains(frames, d)) {
+        counted.push_back(d);
+      } else {
+        each *= static_cast<double>(*d->size);
+      }
     }
+    TensorType places = type_of(without(type.dims, without(type.dims, frames)), out.dtype);
+    LayerRef count = l.shared([&] {
+      LayerRef ones = l.constant(each, places, "ones");
+      for (Dim d : uneven) ones = l.masked(ones, places, d, 0.0, "ones_masked");
+      return l.reduce(ones, places, "sum", counted, out.dtype, "count");
+    });
+    for (Dim d : uneven) source = l.masked(source, type, d, 0.0);
     LayerRef sum = l.reduce(source, type, "sum", axes, out.dtype, "sum");
-    LayerRef count = l.reduce(ones, type_of(type.dims, out.dtype), "sum", axes, out.dtype, "count");
     return l.result(l.eval({sum, count}, "source(0) / tf.maximum(source(1), 1.0)", out), missing);
   }
   for (Dim d : uneven) source = l.masked(source, type, d, neutral(mode, type.dtype));

@@ -44,6 +44,7 @@ void lower_dropout(Lowering& l) {
   std::vector<Dim> axes = l.node().dims("axes"), missing = l.absent(0, axes);
   TensorType type = l.out();
   type.dims = without(type.dims, missing);
+  l.zeros(l.raw(0).zero_padding);
   LayerRef source = l.with_dims(0, axes);
   bool all = std::all_of(type.dims.begin(), type.dims.end(), [&](Dim d) { return contains(axes, d); });
   OptionDict options{{"dropout", l.node().real("dropout")}};

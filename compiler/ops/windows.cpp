@@ -70,13 +70,14 @@ Dim windows_dim(DimTable& dims, Dim in, std::int64_t extent, std::int64_t stride
 }
 
 Aligned aligned_windows(Lowering& l, Lowering::Source source, const std::vector<Window>& windows, bool same) {
-  Aligned result{std::move(source), {}, same ? "same" : "valid"};
+  Aligned result{std::move(source), {}, same ? "same" : "valid", {}};
   for (const Window& w : windows) result.in.push_back(w.in);
   if (!same) return result;
   bool moves =
       std::any_of(windows.begin(), windows.end(), [](const Window& w) { return w.in->dynamic() && !fixed_front(w); });
   for (std::size_t i = 0; i < windows.size(); ++i) {
     const Window& w = windows[i];
+    if (w.in->dynamic() && (moves || w.size > 1)) result.zero.push_back(w.in);
     if (moves) {
       (w.in->dynamic() ? align_dynamic : align_static)(l, result.source, result.in[i], w);
     } else if (w.in->dynamic() && w.size > 1) {

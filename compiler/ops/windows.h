@@ -29,6 +29,7 @@ struct Aligned {
   Lowering::Source source;
   std::vector<Dim> in;
   std::string padding;
+  std::vector<Dim> zero;  // axes of the source in whose padding only zeros are read
 };
 Aligned aligned_windows(Lowering& l, Lowering::Source source, const std::vector<Window>& windows, bool same);
 

@@ -1,6 +1,7 @@
 #include "compiler/syntax/build.h"
 
 #include <string>
+#include <typeinfo>
 #include <vector>
 
 #include "RcnParser.h"
@@ -47,7 +48,11 @@ class Builder {
  private:
   // ---- tree access
 
-  static bool is_token(Node* n) { return dynamic_cast<Terminal*>(n) != nullptr; }
+  static bool is_token(Node* n) {
+    if (!n->children.empty()) return false;
+    const Node& node = *n;
+    return typeid(node) == typeid(antlr4::tree::TerminalNodeImpl) || dynamic_cast<Terminal*>(n) != nullptr;
+  }
   const Token& token_at(antlr4::Token* t) const { return tokens_.items[t->getTokenIndex()]; }
   const Token& token(Node* terminal) const { return token_at(static_cast<Terminal*>(terminal)->getSymbol()); }
   Tk type(Node* terminal) const { return token(terminal).type; }

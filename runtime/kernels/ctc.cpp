@@ -24,12 +24,14 @@ struct Sequence {
   const std::int64_t* labels;
   std::int64_t count;
   std::int64_t blank;
+  bool label_loop;  // whether labels may last longer than a frame
 
   std::int64_t states() const { return 2 * count + 1; }
   std::int64_t label(std::int64_t s) const { return s % 2 == 0 ? blank : labels[s / 2]; }
   double at(std::int64_t t, std::int64_t s) const { return log_p[t * classes + label(s)]; }
-  // From state s - 2 directly to s: over a blank between two different labels.
-  bool skips(std::int64_t s) const { return s >= 2 && s % 2 == 1 && label(s) != label(s - 2); }
+  bool stays(std::int64_t s) const { return label_loop || s % 2 == 0; }
+  // From state s - 2 directly to s: over a blank between two labels, which have to differ where they may last.
+  bool skips(std::int64_t s) const { return s >= 2 && s % 2 == 1 && (!label_loop || label(s) != label(s - 2)); }
 };
 
 struct Grid {
@@ -50,7 +52,7 @@ Grid forward(const Sequence& q, Join join) {
       if (t == 0) {
         score = s <= 1 ? 0.0 : kNever;
       } else {
-        score = alpha(t - 1, s);
+        if (q.stays(s)) score = alpha(t - 1, s);
         if (s >= 1) score = join(score, alpha(t - 1, s - 1));
         if (q.skips(s)) score = join(score, alpha(t - 1, s - 2));
       }
@@ -70,7 +72,7 @@ Grid backward(const Sequence& q) {
         beta(t, s) = s >= last - 1 ? 0.0 : kNever;
         continue;
       }
-      double score = beta(t + 1, s) + q.at(t + 1, s);
+      double score = q.stays(s) ? beta(t + 1, s) + q.at(t + 1, s) : kNever;
       if (s + 1 <= last) score = log_add(score, beta(t + 1, s + 1) + q.at(t + 1, s + 1));
       if (s + 2 <= last && q.skips(s + 2)) score = log_add(score, beta(t + 1, s + 2) + q.at(t + 1, s + 2));
       beta(t, s) = score;
@@ -93,39 +95,61 @@ double full_sum(const Sequence& q, double* grad) {
   return total;
 }
 
-double best_path(const Sequence& q, double* grad) {
+// Score of the best alignment; calls visit(frame, label) for its frames, from the last on.
+template <class Visit>
+double best_path(const Sequence& q, Visit visit) {
   Grid alpha = forward(q, [](double a, double b) { return a > b ? a : b; });
   std::int64_t s = q.states() - 1;
   if (s > 0 && alpha(q.frames - 1, s - 1) > alpha(q.frames - 1, s)) --s;
   double total = alpha(q.frames - 1, s);
-  if (!grad || total == kNever) return total;
+  if (total == kNever) return total;
   for (std::int64_t t = q.frames - 1; t >= 0; --t) {
-    grad[t * q.classes + q.label(s)] -= 1.0;
+    visit(t, q.label(s));
     if (t == 0) break;
     std::int64_t from = s;
-    if (s >= 1 && alpha(t - 1, s - 1) > alpha(t - 1, from)) from = s - 1;
-    if (q.skips(s) && alpha(t - 1, s - 2) > alpha(t - 1, from)) from = s - 2;
+    double best = q.stays(s) ? alpha(t - 1, s) : kNever;
+    for (std::int64_t back : {1, 2}) {
+      if (back == 1 ? s < 1 : !q.skips(s)) continue;
+      if (alpha(t - 1, s - back) <= best) continue;
+      best = alpha(t - 1, s - back);
+      from = s - back;
+    }
     s = from;
   }
   return total;
 }
 
+// Of one batch, as functions of ctc.h take it.
+struct Batch {
+  at::Tensor log_p;  // double
+  const at::Tensor &targets, &input_lengths, &target_lengths;
+  std::int64_t blank;
+  bool label_loop;
+
+  std::int64_t size() const { return log_p.size(0); }
+  Sequence sequence(std::int64_t b) const {
+    std::int64_t frames = log_p.size(1), classes = log_p.size(2);
+    return {log_p.data_ptr<double>() + b * frames * classes, classes, input_lengths.data_ptr<std::int64_t>()[b],
+            targets.data_ptr<std::int64_t>() + b * targets.size(1), target_lengths.data_ptr<std::int64_t>()[b], blank, label_loop};
+  }
+};
+
 struct Ctc : torch::autograd::Function<Ctc> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& logits, const at::Tensor& targets,
                             const at::Tensor& input_lengths, const at::Tensor& target_lengths, std::int64_t blank,
                             bool max_approx, bool with_grad) {
-    std::int64_t n = logits.size(0), frames = logits.size(1), classes = logits.size(2);
-    at::Tensor log_p = logits.to(at::kDouble).log_softmax(-1).contiguous();
-    at::Tensor loss = at::zeros({n}, log_p.options());
-    at::Tensor grad = with_grad ? at::zeros_like(log_p) : at::Tensor();
-    for (std::int64_t b = 0; b < n; ++b) {
-      Sequence q{
-          log_p.data_ptr<double>() + b * frames * classes, classes,
-          input_lengths.data_ptr<std::int64_t>()[b],       targets.data_ptr<std::int64_t>() + b * targets.size(1),
-          target_lengths.data_ptr<std::int64_t>()[b],      blank};
+    Batch batch{logits.to(at::kDouble).log_softmax(-1).contiguous(), targets, input_lengths, target_lengths, blank, true};
+    std::int64_t frames = logits.size(1), classes = logits.size(2);
+    at::Tensor loss = at::zeros({batch.size()}, batch.log_p.options());
+    at::Tensor grad = with_grad ? at::zeros_like(batch.log_p) : at::Tensor();
+    for (std::int64_t b = 0; b < batch.size(); ++b) {
+      Sequence q = batch.sequence(b);
       if (q.frames == 0) continue;
       double* own = with_grad ? grad.data_ptr<double>() + b * frames * classes : nullptr;
-      double score = max_approx ? best_path(q, own) : full_sum(q, own);
+      auto visit = [&](std::int64_t t, std::int64_t label) {
+        if (own) own[t * classes + label] -= 1.0;
+      };
+      double score = max_approx ? best_path(q, visit) : full_sum(q, own);
       if (score == kNever) continue;
       loss.data_ptr<double>()[b] = -score;
       if (!own) continue;
@@ -149,6 +173,32 @@ at::Tensor ctc_loss(const at::Tensor& logits, const at::Tensor& targets, const a
                     const at::Tensor& target_lengths, std::int64_t blank, bool max_approx) {
   bool with_grad = logits.requires_grad() && at::GradMode::is_enabled();
   return Ctc::apply(logits, targets, input_lengths, target_lengths, blank, max_approx, with_grad);
+}
+
+std::pair<at::Tensor, at::Tensor> best_alignment(const at::Tensor& log_p, const at::Tensor& targets, const at::Tensor& input_lengths,
+                                                 const at::Tensor& target_lengths, std::int64_t blank, bool label_loop) {
+  Batch batch{log_p.detach().to(at::kDouble).contiguous(), targets, input_lengths, target_lengths, blank, label_loop};
+  std::int64_t frames = log_p.size(1);
+  at::Tensor labels = at::zeros({batch.size(), frames}, targets.options());
+  at::Tensor scores = at::full({batch.size()}, kNever, batch.log_p.options());
+  for (std::int64_t b = 0; b < batch.size(); ++b) {
+    Sequence q = batch.sequence(b);
+    if (q.frames == 0) continue;
+    std::int64_t* own = labels.data_ptr<std::int64_t>() + b * frames;
+    scores.data_ptr<double>()[b] = best_path(q, [&](std::int64_t t, std::int64_t label) { own[t] = label; });
+  }
+  return {labels, scores.to(log_p.scalar_type())};
+}
+
+at::Tensor soft_alignment(const at::Tensor& log_p, const at::Tensor& targets, const at::Tensor& input_lengths,
+                          const at::Tensor& target_lengths, std::int64_t blank, bool label_loop) {
+  Batch batch{log_p.detach().to(at::kDouble).contiguous(), targets, input_lengths, target_lengths, blank, label_loop};
+  at::Tensor occupation = at::zeros_like(batch.log_p);
+  for (std::int64_t b = 0; b < batch.size(); ++b) {
+    Sequence q = batch.sequence(b);
+    if (q.frames > 0) full_sum(q, occupation.data_ptr<double>() + b * log_p.size(1) * q.classes);
+  }
+  return occupation.neg().to(log_p.scalar_type());
 }
 
 }  // namespace rcn

@@ -27,14 +27,19 @@ std::vector<Tensor> sparse_softmax_cross_entropy(KernelCall& call) {
   return {call.result({value, axes})};
 }
 
-std::vector<Tensor> ctc_loss_op(KernelCall& call) {
+// What alignments are made of: scores [N, T, C], labels [N, S], lengths [N].
+struct Alignable {
+  Axes axes;  // those of N
+  std::vector<std::int64_t> shape;
+  at::Tensor scores, targets, input_lengths, target_lengths;
+};
+
+Alignable alignable(KernelCall& call, const Named& scores) {
   Dim axis = call.node.dim("axis"), in_spatial = call.node.dim("in_spatial_dim"),
       target_spatial = call.node.dim("targets_spatial_dim");
-  Named logits = with_last(call.cleared_for_grad(call.tensor(0)), {in_spatial, axis});
+  Named logits = with_last(scores, {in_spatial, axis});
   Axes axes = without(logits.axes, {in_spatial, axis});
   std::int64_t classes = call.lengths.extent(axis);
-  std::int64_t blank = call.node.integer("blank_index");
-  if (blank < 0) blank += classes;
 
   std::vector<std::int64_t> shape = call.lengths.shape(axes);
   auto per_sequence = [&](Dim dim) { return call.lengths.over(dim, axes).expand(shape).reshape({-1}).contiguous(); };
@@ -47,14 +52,38 @@ std::vector<Tensor> ctc_loss_op(KernelCall& call) {
     call.fail_where(bad, target_axes, Diag::eager_index_range, {to_string(axis), std::to_string(classes)}, targets);
     targets = targets.masked_fill(bad, 0);
   }
-  targets = targets.expand(target_shape).reshape({-1, call.lengths.extent(target_spatial)}).contiguous();
-  std::int64_t n = targets.size(0);
+  std::int64_t n = 1;  // -1 is not known of targets without any label
+  for (std::int64_t size : shape) n *= size;
+  targets = targets.expand(target_shape).reshape({n, call.lengths.extent(target_spatial)}).contiguous();
   at::Tensor flat = logits.value.reshape({n, call.lengths.extent(in_spatial), classes});
-  at::Tensor loss = ctc_loss(flat, targets, per_sequence(in_spatial), per_sequence(target_spatial), blank,
+  return {axes, shape, flat, targets, per_sequence(in_spatial), per_sequence(target_spatial)};
+}
+
+std::vector<Tensor> ctc_loss_op(KernelCall& call) {
+  Alignable a = alignable(call, call.cleared_for_grad(call.tensor(0)));
+  at::Tensor loss = ctc_loss(a.scores, a.targets, a.input_lengths, a.target_lengths, call.node.integer("blank_index"),
                              call.node.boolean("max_approx"));
-  at::Tensor value = loss.reshape(shape);
-  call.gate(value, axes);
-  return {call.result({value, axes})};
+  at::Tensor value = loss.reshape(a.shape);
+  call.gate(value, a.axes);
+  return {call.result({value, a.axes})};
+}
+
+std::vector<Tensor> forced_alignment(KernelCall& call) {
+  Alignable a = alignable(call, call.tensor(0));
+  auto [labels, scores] = best_alignment(a.scores, a.targets, a.input_lengths, a.target_lengths, call.node.integer("blank_idx"),
+                                         call.node.str("topology") == "ctc");
+  Axes frames = a.axes;
+  frames.push_back(call.node.dim("in_spatial_dim"));
+  return {call.result({labels.reshape(call.lengths.shape(frames)), frames}), call.result({scores.reshape(a.shape), a.axes}, 1)};
+}
+
+std::vector<Tensor> fast_baum_welch(KernelCall& call) {
+  Alignable a = alignable(call, call.tensor(0));
+  at::Tensor soft = soft_alignment(a.scores, a.targets, a.input_lengths, a.target_lengths, call.node.integer("blank_idx"),
+                                   call.node.str("topology") == "ctc");
+  Axes axes = a.axes;
+  for (const char* name : {"in_spatial_dim", "axis"}) axes.push_back(call.node.dim(name));
+  return {call.result({soft.reshape(call.lengths.shape(axes)), axes})};
 }
 
 // Levenshtein distance of two rows of labels.
@@ -96,6 +125,8 @@ std::vector<Tensor> edit_distance(KernelCall& call) {
 const KernelEntry kTable[] = {
     {"sparse_softmax_cross_entropy", sparse_softmax_cross_entropy},
     {"ctc_loss", ctc_loss_op},
+    {"forced_alignment", forced_alignment},
+    {"fast_baum_welch", fast_baum_welch},
     {"edit_distance", edit_distance},
 };
 
