@@ -7,6 +7,7 @@
 
 #include "runtime/array_file.h"
 #include "runtime/html/embedded.h"
+#include "runtime/trace.h"
 #include "runtime/view.h"
 
 namespace rcn {
@@ -149,8 +150,10 @@ void Page::name(const Bound& bound) {
   const std::vector<at::Tensor>& last = state_->last;
   for (std::size_t i = last.size(); i-- > 0;) {
     if (!last[i].is_same(eager(bound.source).value)) continue;
-    Json& variables = state_->tensors[state_->tensors.size() - last.size() + i]["variables"];
-    if (std::find(variables.begin(), variables.end(), bound.variable) == variables.end())
+    Json& tensor = state_->tensors[state_->tensors.size() - last.size() + i];
+    Json& variables = tensor["variables"];
+    if (!ends_with_name(tensor["name"].get<std::string>(), bound.variable) &&
+        std::find(variables.begin(), variables.end(), bound.variable) == variables.end())
       variables.push_back(bound.variable);
     return;
   }

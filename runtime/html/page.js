@@ -87,7 +87,7 @@ function drawTree(node, name) {
   const button = element("button", { type: "button", onclick: () => choose({ path: node.path || null, line: null, tensor: null }) }, name);
   if (node.children.size === 0) return element("div", { class: "leaf" }, button);
   const inner = [...node.children].map(([part, child]) => drawTree(child, part));
-  return element("details", { open: node.path.split(".").length < 3 }, element("summary", {}, button), ...inner);
+  return element("details", { open: node.path.split(".").length < 3 && !name.startsWith("loop[") }, element("summary", {}, button), ...inner);
 }
 
 // ---- source
@@ -122,7 +122,7 @@ function markLine() {
   const line = key && document.querySelector(`#source [data-line="${key}"]`);
   if (!line) return;
   line.classList.add("here");
-  line.scrollIntoView({ block: "nearest" });
+  line.previousElementSibling.previousElementSibling.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
 // ---- list
@@ -145,7 +145,7 @@ function drawList() {
   by("list").replaceChildren(element("table", {}, element("thead", {}, head), element("tbody", {}, ...rows)));
 }
 
-// ---- one tensor
+// ---- one tensor, with what page.cpp says about its values
 
 const kPadding = 65535, kNan = 65534, kInf = 65533, kMinusInf = 65532, kLargest = 65000;
 // Of viridis.
@@ -272,7 +272,7 @@ function draw() {
 }
 
 by("tree").replaceChildren(drawTree(moduleTree(), "network"));
-by("search").addEventListener("input", (e) => choose({ find: e.target.value, tensor: null }));
+by("search").addEventListener("input", (e) => choose({ find: e.target.value, line: null, path: null, tensor: null }));
 by("all").addEventListener("click", () => {
   by("search").value = "";
   choose({ line: null, path: null, find: "", tensor: null });
