@@ -91,8 +91,8 @@ void FiniteGradients::follow(const Produced& made, Lengths& lengths) {
   at::Tensor padding = lengths.padding(x.axes);
   x.value.register_hook([this, tensor, padding, axes = x.axes, made = Use{made.name, made.span}](const at::Tensor& g) {
     if (first_) return;
-    at::Tensor valid = padding.defined() ? padding.logical_not().expand(g.sizes())
-                                         : at::ones(g.sizes(), at::TensorOptions(at::kBool));
+    at::Tensor valid =
+        padding.defined() ? padding.logical_not().expand(g.sizes()) : at::ones(g.sizes(), at::TensorOptions(at::kBool));
     at::Tensor nan = g.isnan().logical_and(valid), inf = g.isinf().logical_and(valid);
     std::string where = first_index(nan.logical_or(inf), axes);
     if (where.empty()) return;

@@ -12,13 +12,13 @@
 
 namespace rcn {
 
-// Reports an operation that makes a NaN in a valid frame out of inputs without one, or an infinity out of finite inputs,
-// and an input or parameter with either: then false. An infinity that the program writes down itself, as in
+// Reports an operation that makes a NaN in a valid frame out of inputs without one, or an infinity out of finite
+// inputs, and an input or parameter with either: then false. An infinity that the program writes down itself, as in
 // `nn.where(mask, x, float("-inf"))`, is meant.
 bool check_finite(const Produced& made, Lengths& lengths, DiagnosticSink& sink);
 
-// The same on the way back, with --grad: the first tensor whose gradient is not finite in a valid frame. What is computed
-// from it makes that.
+// The same on the way back, with --grad: the first tensor whose gradient is not finite in a valid frame. What is
+// computed from it makes that.
 class FiniteGradients {
  public:
   // Must outlive the tensor's gradient.

@@ -71,8 +71,8 @@ class Noise {
   std::map<std::string, Named> drawn_;
 };
 
-// Runs again with NaN and with 1000 in the padding, and each sequence alone. Errors name the operation where a run first
-// differs. What was compared is said on `out`, if given.
+// Runs again with NaN and with 1000 in the padding, and each sequence alone. Errors name the operation where a run
+// first differs. What was compared is said on `out`, if given.
 bool check_padding(const Anew& anew, const EagerOptions& options, const Batch& batch, const ParamValues& params,
                    const Recorded& recorded, const Noise& noise, DiagnosticSink& sink, std::ostream* out);
 

@@ -31,8 +31,7 @@ std::string base64(const std::string& bytes) {
   for (std::size_t i = 0; i < bytes.size(); i += 3) {
     std::size_t have = std::min<std::size_t>(3, bytes.size() - i);
     std::uint32_t group = 0;
-    for (std::size_t k = 0; k < 3; ++k)
-      group = group << 8 | (k < have ? static_cast<unsigned char>(bytes[i + k]) : 0U);
+    for (std::size_t k = 0; k < 3; ++k) group = group << 8 | (k < have ? static_cast<unsigned char>(bytes[i + k]) : 0U);
     for (std::size_t k = 0; k < 4; ++k) text += k <= have ? kLetters[group >> (18 - 6 * k) & 63] : '=';
   }
   return text;
@@ -93,7 +92,8 @@ Json Page::values(const Tensor& tensor, Lengths& lengths) {
   state_->entries += value.numel();
 
   at::Tensor seen = value.masked_select(value.isfinite().logical_and(padding.logical_not()));
-  double low = seen.numel() > 0 ? seen.min().item<double>() : 0, high = seen.numel() > 0 ? seen.max().item<double>() : 0;
+  double low = seen.numel() > 0 ? seen.min().item<double>() : 0,
+         high = seen.numel() > 0 ? seen.max().item<double>() : 0;
   at::Tensor code = high > low ? ((value - low) / (high - low) * kLargest).round() : at::zeros_like(value);
   code = code.masked_fill(value.isnan(), kNan)
              .masked_fill(value.eq(INFINITY), kInf)

@@ -136,7 +136,8 @@ void Watch::produced(const Produced& made) {
 }
 
 void Watch::bound(const Bound& bound) {
-  if (bound.span.valid() && sources_.name(bound.span.file).starts_with("stdlib/")) return;  // what the library calls its tensors
+  if (bound.span.valid() && sources_.name(bound.span.file).starts_with("stdlib/"))
+    return;  // what the library calls its tensors
   names_.insert(bound.name);
   const at::Tensor& value = eager(bound.source).value;
   if (traced_) {

@@ -111,7 +111,7 @@ class Watch {
   std::unordered_map<std::string, int> print_names_;
   std::vector<PrintedTensor> printed_;
   FiniteGradients gradients_;
-  bool stopped_ = false;  // by --check-finite
+  bool stopped_ = false;                   // by --check-finite
   std::unordered_set<std::string> names_;  // of all tensors and variables, where patterns were given
   std::optional<TensorMemory> memory_;
   Summary summary_;
