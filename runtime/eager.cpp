@@ -77,7 +77,8 @@ struct EagerRun::State : Pass {
         write_text_report(out, backend.marks(), objective, params.all(), run.lengths, options.grad);
       }
       watch.write_summary(params.all());
-      return check() ? 0 : 1;
+      bool good = watch.check_gradients();
+      return check() && good ? 0 : 1;
     } catch (const ArrayFileError& error) {
       sink.report(Diag::eager_file, Span{}, {error.what()});
     } catch (const c10::Error& error) {

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "runtime/debug_view.h"
+#include "runtime/hypotheses.h"
 
 namespace rcn {
 
@@ -44,6 +45,8 @@ std::vector<Tensor> EagerBackend::apply(const OpNode& node) {
       if (const Tensor& t = results[i]; !t->type.history)
         observer({name, shown(t), t, node.span, calls_, MadeBy::operation, &node, i, took.count()});
   }
+  if (event_observer && op == "choice")
+    for (const Hypothesis& h : hypotheses(*search_->latest)) happened(scoped(op), to_string(h), node.span);
   return results;
 }
 

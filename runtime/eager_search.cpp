@@ -6,7 +6,6 @@
 
 #include "runtime/eager_backend.h"
 #include "runtime/eager_loop.h"
-#include "runtime/hypotheses.h"
 #include "runtime/kernels/families.h"
 
 namespace rcn {
@@ -197,8 +196,6 @@ Tensor EagerBackend::choice(const OpNode& node) {
   if (base)
     lengths.follow(base->axis, [&](const Named& x) { return taken(x, batch, base->axis, beam->source, beam->axis); });
   search_->latest = beam;
-  if (event_observer)
-    for (const Hypothesis& h : rcn::hypotheses(*beam)) happened(scoped("choice"), to_string(h), node.span);
   Named chosen_labels{beam->labels.to(scalar_type(node.outputs[0].dtype)), {batch, beam->axis}};
   return std::make_shared<const EagerTensor>(node.outputs[0], Held{chosen_labels, beam}, lengths.region());
 }

@@ -33,9 +33,14 @@ std::string operand_text(const Operand& input, Lengths& lengths) {
   return sized_type(x->type, lengths, true) + "  " + stats_text(statistics(eager(x), lengths));
 }
 
-std::string count_text(std::int64_t count, const std::string& what) {
-  return count > 0 ? std::to_string(count) + " " + what : "";
+// `2 NaN and 1 infinite`.
+std::string counts_text(std::int64_t nans, std::int64_t infs) {
+  std::string text = nans > 0 ? std::to_string(nans) + " NaN" : "";
+  if (infs > 0) text += (text.empty() ? "" : " and ") + std::to_string(infs) + " infinite";
+  return text;
 }
+
+std::int64_t count(const at::Tensor& x) { return x.sum().item<std::int64_t>(); }
 
 }  // namespace
 
@@ -61,19 +66,47 @@ bool check_finite(const Produced& made, Lengths& lengths, DiagnosticSink& sink) 
   at::Tensor bad = nan ? x.value.detach().isnan() : x.value.detach().isinf();
   at::Tensor padding = lengths.padding(x.axes);
   if (padding.defined()) bad = bad.logical_and(padding.logical_not());
-  std::string counts = count_text(stats.nans, "NaN"), infs = count_text(stats.infs, "infinite");
-  if (!counts.empty() && !infs.empty()) counts += " and ";
-  counts += infs;
   const char* makes = made.by == MadeBy::operation ? "makes" : "has";
   auto report = sink.report(
       Diag::eager_not_finite, made.span,
-      {made.name, makes, counts, std::to_string(stats.count), first_index(bad, x.axes)});
+      {made.name, makes, counts_text(stats.nans, stats.infs), std::to_string(stats.count), first_index(bad, x.axes)});
   if (made.node)
     for (std::size_t i = 0; i < made.node->inputs.size(); ++i)
       report.note(Diag::note_more, Span{},
                   {"input " + std::to_string(i + 1) + ": " + operand_text(made.node->inputs[i], lengths)});
   report.note(Diag::note_more, Span{},
               {"result: " + sized_type(made.tensor->type, lengths, true) + "  " + stats_text(stats)});
+  return false;
+}
+
+void FiniteGradients::follow(const Produced& made, Lengths& lengths) {
+  if (made.node)
+    for (const Operand& input : made.node->inputs)
+      if (const Tensor* t = as_tensor(input))
+        if (auto it = followed_.find(eager(*t).value.unsafeGetTensorImpl()); it != followed_.end())
+          it->second.uses.push_back({made.name, made.span});
+  const Named& x = eager(made.source);
+  const c10::TensorImpl* tensor = x.value.unsafeGetTensorImpl();
+  if (!x.value.requires_grad() || !followed_.emplace(tensor, Followed{x.value, {}}).second) return;
+  at::Tensor padding = lengths.padding(x.axes);
+  x.value.register_hook([this, tensor, padding, axes = x.axes, made = Use{made.name, made.span}](const at::Tensor& g) {
+    if (first_) return;
+    at::Tensor valid =
+        padding.defined() ? padding.logical_not().expand(g.sizes()) : at::ones(g.sizes(), at::TensorOptions(at::kBool));
+    at::Tensor nan = g.isnan().logical_and(valid), inf = g.isinf().logical_and(valid);
+    std::string where = first_index(nan.logical_or(inf), axes);
+    if (where.empty()) return;
+    first_ = First{made, tensor, counts_text(count(nan), count(inf)), count(valid), where};
+  });
+}
+
+bool FiniteGradients::check(DiagnosticSink& sink) const {
+  if (!first_) return true;
+  auto report = sink.report(
+      Diag::eager_not_finite, first_->made.span,
+      {first_->made.name, "gets a gradient with", first_->counts, std::to_string(first_->valid), first_->where});
+  for (const Use& use : followed_.at(first_->tensor).uses)
+    report.note(Diag::note_more, use.span, {"`" + use.name + "` is computed from it"});
   return false;
 }
 

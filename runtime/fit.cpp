@@ -12,8 +12,8 @@ namespace rcn {
 
 namespace {
 
-constexpr std::int64_t kShown = 10;     // lines about the loss, and the first
-constexpr double kLeastFall = 1e-4;     // of the objective's size
+constexpr std::int64_t kShown = 10;  // lines about the loss, and the first
+constexpr double kLeastFall = 1e-4;  // of the objective's size
 
 // Of the last steps: with dropout each loss is another one.
 class LastMean {
@@ -37,9 +37,8 @@ class LastMean {
 void write_step(std::ostream& out, std::int64_t step, std::int64_t steps, const Objective& objective) {
   std::string number = std::to_string(step);
   number.insert(0, std::to_string(steps).size() - number.size(), ' ');
-  std::vector<std::pair<std::string, std::size_t>> cells{{"fit", 0},
-                                                         {"step " + number, 0},
-                                                         {"objective " + short_number(objective.total), 20}};
+  std::vector<std::pair<std::string, std::size_t>> cells{
+      {"fit", 0}, {"step " + number, 0}, {"objective " + short_number(objective.total), 20}};
   for (const Score& s : objective.losses) cells.emplace_back(s.mark.name + " " + short_number(s.mean), 16);
   out << columns(cells) << std::endl;
 }
@@ -72,32 +71,36 @@ std::optional<ParamValues> fit(const Anew& anew, const EagerOptions& options, Di
   bool good = true;
   for (std::int64_t step = 0; step <= steps && good; ++step) {
     Changes changes{step > 0 ? &batch : nullptr, step > 0 ? &values : nullptr, step < steps, step};
-    good = run_pass(anew, options, changes, "in step " + std::to_string(step) + " of --fit", sink, {}, [&](Pass& pass) {
-      at::NoGradGuard no_grad;
-      Objective objective =
-          compute_objective(pass.backend.marks(), pass.params.all(), pass.run.lengths, pass.batch, step < steps);
-      if (objective.losses.empty()) {
-        sink.report(Diag::eager_no_loss, Span{}, {"--fit"});
-        good = false;
-        return;
-      }
-      if (step == 0) batch = pass.inputs.batch();
-      if (step == 0) first = objective.total;
-      last.add(objective.total);
-      if (step == steps || step % std::max<std::int64_t>(1, steps / kShown) == 0 || !std::isfinite(objective.total))
-        write_step(out, step, steps, objective);
-      if (!std::isfinite(objective.total)) {
-        sink.report(Diag::eager_fit_not_finite, Span{}, {short_number(objective.total), std::to_string(step)})
-            .help(Diag::help_text, {"`--check-finite` names the operation that makes it"});
-        good = false;
-        return;
-      }
-      if (step == steps) return;
-      values = values_of(pass.params);
-      adam.step(values, objective.gradients);
-      for (const LoadedParameter& p : pass.params.all())
-        if (p.next.defined()) values[p.parameter.path] = p.next;
-    }) && good;
+    good = run_pass(anew, options, changes, "in step " + std::to_string(step) + " of --fit", sink, {},
+                    [&](Pass& pass) {
+                      at::NoGradGuard no_grad;
+                      Objective objective = compute_objective(pass.backend.marks(), pass.params.all(), pass.run.lengths,
+                                                              pass.batch, step < steps);
+                      if (objective.losses.empty()) {
+                        sink.report(Diag::eager_no_loss, Span{}, {"--fit"});
+                        good = false;
+                        return;
+                      }
+                      if (step == 0) batch = pass.inputs.batch();
+                      if (step == 0) first = objective.total;
+                      last.add(objective.total);
+                      if (step == steps || step % std::max<std::int64_t>(1, steps / kShown) == 0 ||
+                          !std::isfinite(objective.total))
+                        write_step(out, step, steps, objective);
+                      if (!std::isfinite(objective.total)) {
+                        sink.report(Diag::eager_fit_not_finite, Span{},
+                                    {short_number(objective.total), std::to_string(step)})
+                            .help(Diag::help_text, {"`--check-finite` names the operation that makes it"});
+                        good = false;
+                        return;
+                      }
+                      if (step == steps) return;
+                      values = values_of(pass.params);
+                      adam.step(values, objective.gradients);
+                      for (const LoadedParameter& p : pass.params.all())
+                        if (p.next.defined()) values[p.parameter.path] = p.next;
+                    }) &&
+           good;
   }
   if (!good) return std::nullopt;
   if (last.value() > first - kLeastFall * std::abs(first)) {

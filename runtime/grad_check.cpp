@@ -72,7 +72,8 @@ bool check_gradients(const Anew& anew, const EagerOptions& options, const Batch&
     any_loss = !o.losses.empty();
     for (const Gradient& g : o.gradients) {
       const auto& all = pass.params.all();
-      auto p = std::find_if(all.begin(), all.end(), [&](const LoadedParameter& q) { return q.parameter.path == g.name; });
+      auto p =
+          std::find_if(all.begin(), all.end(), [&](const LoadedParameter& q) { return q.parameter.path == g.name; });
       at::Tensor gradient = g.value.defined() ? g.value : at::zeros_like(g.parameter);
       checked.push_back({g.name, p->parameter.span, shown_names(p->parameter.type.dims),
                          gradient.detach().to(at::kDouble).contiguous()});

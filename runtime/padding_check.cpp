@@ -14,16 +14,9 @@ namespace {
 constexpr double kTolerance = 1e-4;
 constexpr double kFloor = 1e-2;
 
-// `x` grown to `sizes` with false.
-at::Tensor grown(const at::Tensor& x, const std::vector<std::int64_t>& sizes) {
-  std::vector<std::int64_t> widths;
-  for (std::size_t i = sizes.size(); i-- > 0;)
-    widths.insert(widths.end(), {0, sizes[i] - x.size(static_cast<std::int64_t>(i))});
-  return at::constant_pad_nd(x, widths, 0);
-}
-
-at::Tensor cut(at::Tensor x, const std::vector<std::int64_t>& sizes) {
-  for (std::size_t i = 0; i < sizes.size(); ++i) x = x.narrow(static_cast<std::int64_t>(i), 0, sizes[i]);
+// `x` up to the sizes of `other`, of the same rank.
+at::Tensor cut(at::Tensor x, const at::Tensor& other) {
+  for (std::int64_t i = 0; i < x.dim(); ++i) x = x.narrow(i, 0, std::min(x.size(i), other.size(i)));
   return x;
 }
 
@@ -49,31 +42,55 @@ std::string value_text(const at::Tensor& x, const std::vector<std::int64_t>& ind
 Recorded::Entry Recorded::entry(const Produced& made, Lengths& lengths) {
   at::NoGradGuard no_grad;
   const Axes& axes = made.tensor->type.dims;
-  Entry entry{aligned(eager(made.tensor), axes).detach(), {}};
+  Entry entry;
+  entry.value = aligned(eager(made.tensor), axes).detach();
   at::Tensor padding = lengths.padding(axes);
   entry.valid = padding.defined() ? padding.logical_not().expand(entry.value.sizes())
                                   : at::ones(entry.value.sizes(), at::TensorOptions(at::kBool));
   auto batch = std::find(axes.begin(), axes.end(), lengths.batch_dim());
   if (batch != axes.end()) entry.batch = batch - axes.begin();
+  for (Dim d : axes) {
+    Ends& ends = entry.ends.emplace_back();
+    if (!d->dynamic() || d == lengths.batch_dim()) continue;
+    Named own = shown_lengths(d, axes, lengths);
+    ends.lengths = own.value;
+    if (own.has(lengths.batch_dim())) ends.batch = own.index(lengths.batch_dim());
+  }
   return entry;
 }
 
 void Recorded::add(const Produced& made, Lengths& lengths) { entries_[made.name].push_back(entry(made, lengths)); }
 
-// Empty if they agree on all valid frames, of which both have the same.
-std::string Recorded::difference(const Entry& was, const Entry& is, const Axes& axes) {
-  std::vector<std::int64_t> larger, smaller;
-  for (std::int64_t i = 0; i < was.value.dim(); ++i) {
-    larger.push_back(std::max(was.value.size(i), is.value.size(i)));
-    smaller.push_back(std::min(was.value.size(i), is.value.size(i)));
+std::string Recorded::difference(Entry was, const Entry& is, const Axes& axes, std::optional<std::int64_t> only) {
+  if (only) {
+    was.value = was.value.narrow(was.batch, *only, 1);
+    was.valid = was.valid.narrow(was.batch, *only, 1);
   }
-  at::Tensor was_valid = grown(was.valid, larger), is_valid = grown(is.valid, larger);
-  if (std::string where = first_index(was_valid.ne(is_valid), axes); !where.empty()) return "the frames end elsewhere";
-  at::Tensor a = cut(was.value, smaller), b = cut(is.value, smaller);
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    Ends ends = was.ends[i];
+    if (!ends.lengths.defined() || (only && ends.batch < 0)) continue;
+    if (only) ends.lengths = ends.lengths.narrow(ends.batch, *only, 1);
+    const at::Tensor& other = is.ends[i].lengths;
+    if (!cut(ends.lengths, other).equal(cut(other, ends.lengths)))
+      return "other lengths of `" + to_string(axes[i]) + "`";
+  }
+  at::Tensor a = cut(was.value, is.value), b = cut(is.value, was.value);
+  at::Tensor valid = cut(was.valid, is.valid).logical_and(cut(is.valid, was.valid));
   std::vector<std::int64_t> index;
-  std::string where = first_index(differing(a, b, cut(was_valid, smaller)), axes, &index);
+  std::string where = first_index(differing(a, b, valid), axes, &index);
   if (where.empty()) return "";
   return value_text(b, index) + " at " + where + ", otherwise " + value_text(a, index);
+}
+
+// An axis that belongs to no sequence, but is as long as the longest of the batch wants it (the distances of relative
+// positions): an index along it means another thing for a sequence alone.
+bool Recorded::comparable(const Entry& was, const Entry& is) {
+  for (std::size_t i = 0; i < was.ends.size(); ++i) {
+    auto axis = static_cast<std::int64_t>(i);
+    if (was.ends[i].lengths.defined() && was.ends[i].batch < 0 && was.value.size(axis) != is.value.size(axis))
+      return false;
+  }
+  return true;
 }
 
 void Recorded::Comparison::add(const Produced& made, Lengths& lengths) {
@@ -83,13 +100,9 @@ void Recorded::Comparison::add(const Produced& made, Lengths& lengths) {
   if (it == recorded_.entries_.end() || count >= it->second.size()) return;
   Entry was = it->second[count], is = entry(made, lengths);
   if (was.value.dim() != is.value.dim()) return;
-  if (only_) {
-    if (was.batch < 0) return;
-    was.value = was.value.narrow(was.batch, *only_, 1);
-    was.valid = was.valid.narrow(was.batch, *only_, 1);
-  }
+  if (only_ && (was.batch < 0 || !comparable(was, is))) return;
   ++compared_;
-  if (std::string what = difference(was, is, made.tensor->type.dims); !what.empty())
+  if (std::string what = difference(std::move(was), is, made.tensor->type.dims, only_); !what.empty())
     first_ = Difference{made.name, made.span, what};
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <iosfwd>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,13 +42,21 @@ class Recorded {
   };
 
  private:
+  struct Ends {
+    at::Tensor lengths;       // of a dim; undefined for static dims and batch
+    std::int64_t batch = -1;  // index of the batch's axis
+  };
   struct Entry {
-    at::Tensor value;       // axes in the order of the type
-    at::Tensor valid;       // bool, of the same shape
+    at::Tensor value;         // axes in the order of the type
+    at::Tensor valid;         // bool, of the same shape
     std::int64_t batch = -1;  // index of its axis
+    std::vector<Ends> ends;   // of its axes
   };
   static Entry entry(const Produced& made, Lengths& lengths);
-  static std::string difference(const Entry& was, const Entry& is, const Axes& axes);
+  static bool comparable(const Entry& was, const Entry& is);
+  // What differs where both have valid frames; empty: nothing. `only` as in a comparison: lengths that belong to no
+  // sequence may differ then.
+  static std::string difference(Entry was, const Entry& is, const Axes& axes, std::optional<std::int64_t> only);
 
   std::map<std::string, std::vector<Entry>> entries_;  // by name, in the order of making
 };
@@ -62,8 +71,8 @@ class Noise {
   std::map<std::string, Named> drawn_;
 };
 
-// Runs again with NaN and with 1000 in the padding, and each sequence alone. Errors name the operation where a run first
-// differs. What was compared is said on `out`, if given.
+// Runs again with NaN and with 1000 in the padding, and each sequence alone. Errors name the operation where a run
+// first differs. What was compared is said on `out`, if given.
 bool check_padding(const Anew& anew, const EagerOptions& options, const Batch& batch, const ParamValues& params,
                    const Recorded& recorded, const Noise& noise, DiagnosticSink& sink, std::ostream* out);
 

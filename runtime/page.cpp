@@ -7,6 +7,7 @@
 
 #include "runtime/array_file.h"
 #include "runtime/html/embedded.h"
+#include "runtime/trace.h"
 #include "runtime/view.h"
 
 namespace rcn {
@@ -30,8 +31,7 @@ std::string base64(const std::string& bytes) {
   for (std::size_t i = 0; i < bytes.size(); i += 3) {
     std::size_t have = std::min<std::size_t>(3, bytes.size() - i);
     std::uint32_t group = 0;
-    for (std::size_t k = 0; k < 3; ++k)
-      group = group << 8 | (k < have ? static_cast<unsigned char>(bytes[i + k]) : 0U);
+    for (std::size_t k = 0; k < 3; ++k) group = group << 8 | (k < have ? static_cast<unsigned char>(bytes[i + k]) : 0U);
     for (std::size_t k = 0; k < 4; ++k) text += k <= have ? kLetters[group >> (18 - 6 * k) & 63] : '=';
   }
   return text;
@@ -92,7 +92,8 @@ Json Page::values(const Tensor& tensor, Lengths& lengths) {
   state_->entries += value.numel();
 
   at::Tensor seen = value.masked_select(value.isfinite().logical_and(padding.logical_not()));
-  double low = seen.numel() > 0 ? seen.min().item<double>() : 0, high = seen.numel() > 0 ? seen.max().item<double>() : 0;
+  double low = seen.numel() > 0 ? seen.min().item<double>() : 0,
+         high = seen.numel() > 0 ? seen.max().item<double>() : 0;
   at::Tensor code = high > low ? ((value - low) / (high - low) * kLargest).round() : at::zeros_like(value);
   code = code.masked_fill(value.isnan(), kNan)
              .masked_fill(value.eq(INFINITY), kInf)
@@ -149,8 +150,10 @@ void Page::name(const Bound& bound) {
   const std::vector<at::Tensor>& last = state_->last;
   for (std::size_t i = last.size(); i-- > 0;) {
     if (!last[i].is_same(eager(bound.source).value)) continue;
-    Json& variables = state_->tensors[state_->tensors.size() - last.size() + i]["variables"];
-    if (std::find(variables.begin(), variables.end(), bound.variable) == variables.end())
+    Json& tensor = state_->tensors[state_->tensors.size() - last.size() + i];
+    Json& variables = tensor["variables"];
+    if (!ends_with_name(tensor["name"].get<std::string>(), bound.variable) &&
+        std::find(variables.begin(), variables.end(), bound.variable) == variables.end())
       variables.push_back(bound.variable);
     return;
   }

@@ -7,9 +7,9 @@ Pass::Pass(const EagerOptions& options, DiagnosticSink& sink, const DimTable& di
     : batch(dims.batch()),
       grad(changes.grad.value_or(options.grad)),
       run(dims.batch()),
-      inputs({options.data, options.batch, options.time, options.seed, options.sample_rate, options.quiet,
-              changes.batch},
-             dims.batch(), known, run.lengths, sink),
+      inputs(
+          {options.data, options.batch, options.time, options.seed, options.sample_rate, options.quiet, changes.batch},
+          dims.batch(), known, run.lengths, sink),
       params(options.seed, grad, options.quiet),
       backend(run, inputs, params, sink, grad) {
   run.train = options.train;
@@ -48,8 +48,7 @@ bool run_pass(const Anew& anew, const EagerOptions& options, const Changes& chan
     }
     if (good) return;
     for (const Diagnostic& d : evaluation.sink.items())
-      if (diag_info(d.kind).severity == Severity::error)
-        sink.add(d).note(Diag::note_more, Span{}, {what});
+      if (diag_info(d.kind).severity == Severity::error) sink.add(d).note(Diag::note_more, Span{}, {what});
   });
   return good;
 }

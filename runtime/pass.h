@@ -18,7 +18,7 @@ using ParamValues = std::map<std::string, at::Tensor>;  // by path
 
 // How a further pass differs from the run.
 struct Changes {
-  const Batch* batch = nullptr;    // its data; null: as the options say
+  const Batch* batch = nullptr;         // its data; null: as the options say
   const ParamValues* params = nullptr;  // in place of those of the file, and of first values
   std::optional<bool> grad;
   std::int64_t steps = 0;  // training steps later: other masks of dropout
@@ -45,7 +45,8 @@ struct Pass {
 ParamValues values_of(const Params& params);
 
 // Evaluates the program once more. `before` sees the pass before anything is computed, `after` what has become of it;
-// with it the pass is gone. After errors, which are added to `sink` with `what` as a note, `after` is not called: false.
+// with it the pass is gone. After errors, which are added to `sink` with `what` as a note, `after` is not called:
+// false.
 bool run_pass(const Anew& anew, const EagerOptions& options, const Changes& changes, const std::string& what,
               DiagnosticSink& sink, const std::function<void(Pass&)>& before, const std::function<void(Pass&)>& after);
 

@@ -60,8 +60,8 @@ void write_gradients(std::ostream& out, const std::vector<Gradient>& gradients) 
   }
   write_table(out, rows);
   std::string flagged;
-  for (auto [count, word] : {std::pair{missing, "missing"}, {zero, "zero"}, {not_finite, "not finite"},
-                             {exploding, "exploding"}})
+  for (auto [count, word] :
+       {std::pair{missing, "missing"}, {zero, "zero"}, {not_finite, "not finite"}, {exploding, "exploding"}})
     if (count > 0) flagged += (flagged.empty() ? "" : ", ") + std::to_string(count) + " " + word;
   if (!flagged.empty()) out << "gradients to look at, of " << gradients.size() << ": " << flagged << '\n';
 }

@@ -66,7 +66,8 @@ void Summary::write(std::ostream& out, const std::vector<LoadedParameter>& param
     return a->seconds != b->seconds ? a->seconds > b->seconds : a->order < b->order;
   });
   out << "summary  " << count_text(calls_) << " operations in " << time_text(seconds_) << ", slowest lines:\n";
-  std::vector<std::vector<std::string>> rows{{"line", right("calls", 7), right("time", 8), right("share", 7), "operations"}};
+  std::vector<std::vector<std::string>> rows{
+      {"line", right("calls", 7), right("time", 8), right("share", 7), "operations"}};
   for (std::size_t i = 0; i < lines.size() && i < kShownLines; ++i) {
     const Line& line = *lines[i];
     std::vector<std::pair<double, std::string>> operations;
@@ -89,8 +90,8 @@ void Summary::write(std::ostream& out, const std::vector<LoadedParameter>& param
     bytes += value.numel() * static_cast<std::int64_t>(value.element_size());
     if (p.parameter.trainable) trained += value.numel();
   }
-  out << "parameters  " << params.size() << " with " << count_text(entries) << " entries (" << bytes_text(bytes) << "), "
-      << count_text(trained) << " of them trainable\n"
+  out << "parameters  " << params.size() << " with " << count_text(entries) << " entries (" << bytes_text(bytes)
+      << "), " << count_text(trained) << " of them trainable\n"
       << "peak memory of tensors  " << bytes_text(peak_bytes) << '\n';
 }
 

@@ -27,6 +27,11 @@ std::string position_text(Span span, const SourceMap& sources) {
   return sources.name(span.file) + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
 }
 
+bool ends_with_name(const std::string& name, const std::string& variable) {
+  std::size_t dot = name.find_last_of("./");
+  return (dot == std::string::npos ? name : name.substr(dot + 1)) == variable;
+}
+
 std::string time_text(double seconds) {
   double value = seconds * 1e6;
   const char* unit = "us";
@@ -63,10 +68,8 @@ void Trace::write(const Produced& made, Lengths& lengths) {
 
 void Trace::name(const Bound& bound) {
   for (Line& held : held_) {
-    if (!held.value.is_same(eager(bound.source).value)) continue;
-    std::size_t dot = held.name.rfind('.');
-    std::string last = dot == std::string::npos ? held.name : held.name.substr(dot + 1);
-    if (last != bound.variable &&
+    if (!held.event.empty() || !held.value.is_same(eager(bound.source).value)) continue;
+    if (!ends_with_name(held.name, bound.variable) &&
         std::find(held.variables.begin(), held.variables.end(), bound.variable) == held.variables.end())
       held.variables.push_back(bound.variable);
   }
@@ -78,19 +81,25 @@ void Trace::write(const Bound& bound, Lengths& lengths) {
 }
 
 void Trace::write(const Event& event) {
-  flush();
-  std::string place = position_text(event.span, sources_);
-  if (form_ == TraceForm::json) {
-    nlohmann::ordered_json json{{"position", place}, {"name", event.name}, {"event", event.text}};
-    out_ << json.dump() << std::endl;
-    return;
-  }
-  out_ << row({place, event.name, "", ""}, event.text) << std::endl;
+  Line line{};
+  line.place = position_text(event.span, sources_);
+  line.name = event.name;
+  line.event = event.text;
+  held_.push_back(std::move(line));
 }
 
 void Trace::flush() {
-  for (const Line& held : held_) form_ == TraceForm::json ? put_json(held) : put(held);
+  for (const Line& held : held_) held.event.empty() ? put(held) : put_event(held);
   held_.clear();
+}
+
+void Trace::put_event(const Line& line) {
+  if (form_ == TraceForm::json) {
+    nlohmann::ordered_json json{{"position", line.place}, {"name", line.name}, {"event", line.event}};
+    out_ << json.dump() << std::endl;
+  } else {
+    out_ << row({line.place, line.name, "", ""}, line.event) << std::endl;
+  }
 }
 
 // Lines are written as operations run, so a column only grows, and one very long entry does not widen it.

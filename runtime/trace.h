@@ -17,6 +17,9 @@ enum class TraceForm { text, json };
 // `model.rcn:12:9`; `-` for no place.
 std::string position_text(Span span, const SourceMap& sources);
 
+// Is `variable` the last part of the name?
+bool ends_with_name(const std::string& name, const std::string& variable);
+
 // `950us`, `1.25ms`, `3.1s`: three digits.
 std::string time_text(double seconds);
 
@@ -49,10 +52,12 @@ class Trace {
     Stats stats;
     double seconds;  // negative: no operation of its own
     std::vector<std::string> variables;
+    std::string event;  // what happened, where the line is of no tensor
   };
   Line line(std::string name, Span span, const Tensor& tensor, double seconds, Lengths& lengths) const;
   void put(const Line& line);
   void put_json(const Line& line);
+  void put_event(const Line& line);
   std::string row(const std::array<std::string, 4>& cells, const std::string& rest);
 
   std::ostream& out_;

@@ -190,8 +190,8 @@ void write_levels(std::ostream& out, const at::Tensor& value, std::vector<Level>
     case at::kHalf: return write_levels(out, value.to(at::kFloat), std::move(levels), style, edge);
     default: {
       at::Tensor wide = value.to(at::kLong);
-      return Writer<std::int64_t>{out, wide.data_ptr<std::int64_t>(), std::move(levels), style, edge,
-                                  value.scalar_type() == at::kBool}
+      return Writer<std::int64_t>{out,  wide.data_ptr<std::int64_t>(),   std::move(levels), style,
+                                  edge, value.scalar_type() == at::kBool}
           .write(0, 0);
     }
   }

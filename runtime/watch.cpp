@@ -4,7 +4,6 @@
 #include <ostream>
 
 #include "compiler/base/suggest.h"
-#include "runtime/finite.h"
 
 namespace rcn {
 
@@ -130,12 +129,15 @@ void Watch::produced(const Produced& made) {
   if (options_.summary) summary_.add(made);
   if (page_) page_->add(made, lengths_);
   if (options_.check_padding) recorded_.add(made, lengths_);
+  if (options_.check_finite && options_.grad) gradients_.follow(made, lengths_);
   if (!options_.check_finite || check_finite(made, lengths_, sink_)) return;
   stopped_ = true;
   throw EvalError{};
 }
 
 void Watch::bound(const Bound& bound) {
+  if (bound.span.valid() && sources_.name(bound.span.file).starts_with("stdlib/"))
+    return;  // what the library calls its tensors
   names_.insert(bound.name);
   const at::Tensor& value = eager(bound.source).value;
   if (traced_) {
@@ -183,8 +185,8 @@ void Watch::finish(const std::vector<MarkedTensor>& marks) {
   }
   std::vector<std::string> names(names_.begin(), names_.end());
   std::sort(names.begin(), names.end());
-  if (traced_) traced_->report_unused(sink_, names);
   for (const Selection& s : prints_) s.report_unused(sink_, names);
+  if (traced_) traced_->report_unused(sink_, names);
   for (const SavedFile& file : saves_)
     for (const Selection& s : file.selections) s.report_unused(sink_, names);
 }

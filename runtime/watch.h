@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/eager.h"
+#include "runtime/finite.h"
 #include "runtime/memory.h"
 #include "runtime/padding_check.h"
 #include "runtime/page.h"
@@ -71,6 +72,8 @@ class Watch {
   void begin();
   // The run is over: shows what was marked, and reports patterns that fit nothing.
   void finish(const std::vector<MarkedTensor>& marks);
+  // After the gradients; false after errors.
+  bool check_gradients() const { return gradients_.check(sink_); }
   // After the results. Throws ArrayFileError.
   void save(const std::vector<MarkedTensor>& marks);
   void write_summary(const std::vector<LoadedParameter>& params);
@@ -107,7 +110,8 @@ class Watch {
   std::vector<SavedFile> saves_;
   std::unordered_map<std::string, int> print_names_;
   std::vector<PrintedTensor> printed_;
-  bool stopped_ = false;  // by --check-finite
+  FiniteGradients gradients_;
+  bool stopped_ = false;                   // by --check-finite
   std::unordered_set<std::string> names_;  // of all tensors and variables, where patterns were given
   std::optional<TensorMemory> memory_;
   Summary summary_;

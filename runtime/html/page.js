@@ -45,7 +45,7 @@ function shownTensors() {
   const [file, line] = chosen.line ? chosen.line.split(":").map(Number) : [];
   return tensors.filter((t) => {
     if (chosen.line && !onLine(t, file, line)) return false;
-    if (chosen.path && parts(t.name).slice(0, parts(chosen.path).length).join(".") !== parts(chosen.path).join(".")) return false;
+    if (chosen.path && !parts(chosen.path).every((part, i) => part === parts(t.name)[i])) return false;
     return !text || [t.name, t.operation, ...t.variables].some((word) => word && word.toLowerCase().includes(text));
   });
 }
@@ -76,7 +76,8 @@ function moduleTree() {
   for (const t of tensors) {
     let node = root;
     for (const part of parts(t.name).slice(0, -1)) {
-      if (!node.children.has(part)) node.children.set(part, { children: new Map(), path: node.path ? node.path + "." + part : part });
+      const path = node.path ? node.path + "." + part : part;
+      if (!node.children.has(part)) node.children.set(part, { children: new Map(), path });
       node = node.children.get(part);
     }
   }
@@ -84,10 +85,12 @@ function moduleTree() {
 }
 
 function drawTree(node, name) {
-  const button = element("button", { type: "button", onclick: () => choose({ path: node.path || null, line: null, tensor: null }) }, name);
+  const onclick = () => choose({ path: node.path || null, line: null, tensor: null });
+  const button = element("button", { type: "button", onclick }, name);
   if (node.children.size === 0) return element("div", { class: "leaf" }, button);
   const inner = [...node.children].map(([part, child]) => drawTree(child, part));
-  return element("details", { open: node.path.split(".").length < 3 }, element("summary", {}, button), ...inner);
+  const open = parts(node.path).length < 3 && !name.startsWith("loop[");
+  return element("details", { open }, element("summary", {}, button), ...inner);
 }
 
 // ---- source
@@ -101,7 +104,8 @@ function drawSource() {
     const most = Math.max(...seconds.values(), 1e-12);
     const cells = file.lines.flatMap((text, i) => {
       const line = i + 1, has = seconds.has(line), key = f + ":" + line;
-      const attributes = has ? { class: "has", "data-line": key, onclick: () => choose({ line: key, path: null, tensor: null }) } : {};
+      const onclick = () => choose({ line: key, path: null, tensor: null });
+      const attributes = has ? { class: "has", "data-line": key, onclick } : {};
       const share = has ? Math.round((100 * seconds.get(line)) / most) : 0;
       const bar = `background: linear-gradient(to left, var(--bar) ${share}%, transparent ${share}%)`;
       return [
@@ -122,7 +126,7 @@ function markLine() {
   const line = key && document.querySelector(`#source [data-line="${key}"]`);
   if (!line) return;
   line.classList.add("here");
-  line.scrollIntoView({ block: "nearest" });
+  line.previousElementSibling.previousElementSibling.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
 // ---- list
@@ -132,11 +136,12 @@ function drawList() {
   by("shown").textContent = shown.length + " of " + tensors.length + " tensors";
   const rows = shown.map((t) => {
     const bad = t.stats.nans + t.stats.infs > 0;
+    const mean = bad ? t.stats.nans + " nan, " + t.stats.infs + " inf" : number(t.stats.mean);
     return element(
       "tr",
       { "data-tensor": t.id, class: t.id === chosen.tensor ? "chosen" : null, onclick: () => choose({ tensor: t.id }) },
       element("td", {}, t.name + t.variables.map((v) => " = " + v).join("")),
-      element("td", { class: bad ? "bad" : null }, bad ? t.stats.nans + " nan, " + t.stats.infs + " inf" : number(t.stats.mean)),
+      element("td", { class: bad ? "bad" : null }, mean),
       element("td", {}, time(t.time)),
       element("td", {}, t.type),
     );
@@ -145,11 +150,14 @@ function drawList() {
   by("list").replaceChildren(element("table", {}, element("thead", {}, head), element("tbody", {}, ...rows)));
 }
 
-// ---- one tensor
+// ---- one tensor, with what page.cpp says about its values
 
 const kPadding = 65535, kNan = 65534, kInf = 65533, kMinusInf = 65532, kLargest = 65000;
 // Of viridis.
-const kColours = [[68, 1, 84], [71, 44, 122], [59, 81, 139], [44, 113, 142], [33, 144, 141], [39, 173, 129], [92, 200, 99], [170, 220, 50], [253, 231, 37]];
+const kColours = [
+  [68, 1, 84], [71, 44, 122], [59, 81, 139], [44, 113, 142], [33, 144, 141], [39, 173, 129], [92, 200, 99],
+  [170, 220, 50], [253, 231, 37],
+];
 
 function colour(code) {
   if (code === kPadding) return [128, 128, 128, 70];
@@ -197,7 +205,8 @@ function drawPicture(tensor) {
   canvas.style.height = rows * size + "px";
   const context = canvas.getContext("2d"), image = context.createImageData(canvas.width, canvas.height);
   for (let r = 0; r < rows; r++)
-    for (let c = 0; c < columns; c++) image.data.set(colour(codeAt(values, indexAt(values, r, c))), 4 * (r * columns + c));
+    for (let c = 0; c < columns; c++)
+      image.data.set(colour(codeAt(values, indexAt(values, r, c))), 4 * (r * columns + c));
   context.putImageData(image, 0, 0);
 }
 
@@ -213,11 +222,14 @@ function drawControls(tensor) {
     } }, ...names.map((name, i) => element("option", { value: i, selected: i === view[key] }, name))));
   const others = shape.map((size, axis) => axis).filter((axis) => axis !== view.rows && axis !== view.columns);
   return element("div", { class: "controls" }, select("rows", "rows", "columns"), select("columns", "columns", "rows"),
-    ...others.map((axis) => element("label", {}, names[axis] + " ", element("input", { type: "number", min: 0, max: shape[axis] - 1,
-      value: view.index[axis], "data-axis": axis, oninput: (e) => {
+    ...others.map((axis) => {
+      const oninput = (e) => {
         view.index[axis] = Math.min(Math.max(0, Number(e.target.value) || 0), shape[axis] - 1);
         drawPicture(tensor);
-      } }))));
+      };
+      const range = { type: "number", min: 0, max: shape[axis] - 1, value: view.index[axis], "data-axis": axis };
+      return element("label", {}, names[axis] + " ", element("input", { ...range, oninput }));
+    }));
 }
 
 function pointed(tensor, event) {
@@ -226,7 +238,8 @@ function pointed(tensor, event) {
   const row = Math.floor(((event.clientY - box.top) / box.height) * event.target.height);
   const index = indexAt(tensor.values, row, column);
   if (index.some((i, axis) => i < 0 || i >= shape[axis])) return "";
-  return index.map((i, axis) => tensor.dims[axis].name + "=" + i).join(", ") + ": " + valueText(tensor.values, codeAt(tensor.values, index));
+  const where = index.map((i, axis) => tensor.dims[axis].name + "=" + i).join(", ");
+  return where + ": " + valueText(tensor.values, codeAt(tensor.values, index));
 }
 
 function drawDetail(tensor) {
@@ -237,12 +250,18 @@ function drawDetail(tensor) {
     ["min", number(tensor.stats.min)], ["mean", number(tensor.stats.mean)], ["max", number(tensor.stats.max)],
     ["nan", String(tensor.stats.nans)], ["infinite", String(tensor.stats.infs)],
   ].filter(([, text]) => text);
-  const children = [element("h2", {}, tensor.name), element("dl", {}, ...facts.flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, text)]))];
+  const rows = facts.flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, text)]);
+  const children = [element("h2", {}, tensor.name), element("dl", {}, ...rows)];
   if (tensor.values && tensor.values.shape.length > 0) {
     const note = tensor.values.cut ? "a part of it: [" + tensor.values.shape.join(", ") + "]" : "";
-    children.push(drawControls(tensor), element("canvas", { id: "picture", onmousemove: (e) => (by("pointed").textContent = pointed(tensor, e)) }),
+    const onmousemove = (e) => (by("pointed").textContent = pointed(tensor, e));
+    const range = `${number(tensor.values.low)} (dark) to ${number(tensor.values.high)} (bright)`;
+    children.push(
+      drawControls(tensor),
+      element("canvas", { id: "picture", onmousemove }),
       element("p", { id: "pointed", class: "mono" }, " "),
-      element("p", { class: "soft" }, `${number(tensor.values.low)} (dark) to ${number(tensor.values.high)} (bright); grey: padding, red: nan, magenta: infinite. ${note}`));
+      element("p", { class: "soft" }, `${range}; grey: padding, red: nan, magenta: infinite. ${note}`),
+    );
   } else if (!tensor.values) {
     children.push(element("p", { class: "soft" }, "Its values are not in this page: there was no room left."));
   }
@@ -263,7 +282,8 @@ function draw() {
   drawList();
   markLine();
   if (chosen.tensor === null || !tensors[chosen.tensor]) {
-    by("detail").replaceChildren(element("p", { class: "soft" }, "Click a tensor for its values, a line of the source for what it makes, a module for what is in it."));
+    const hint = "Click a tensor for its values, a line of the source for what it makes, a module for what is in it.";
+    by("detail").replaceChildren(element("p", { class: "soft" }, hint));
   } else if (drawn !== chosen.tensor) {
     chooseView(tensors[chosen.tensor]);
     drawDetail(tensors[chosen.tensor]);
@@ -272,7 +292,7 @@ function draw() {
 }
 
 by("tree").replaceChildren(drawTree(moduleTree(), "network"));
-by("search").addEventListener("input", (e) => choose({ find: e.target.value, tensor: null }));
+by("search").addEventListener("input", (e) => choose({ find: e.target.value, line: null, path: null, tensor: null }));
 by("all").addEventListener("click", () => {
   by("search").value = "";
   choose({ line: null, path: null, find: "", tensor: null });

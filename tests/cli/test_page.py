@@ -49,7 +49,7 @@ class Page(CliTest):
 
     def test_needs_nothing_else(self):
         text = self.page()
-        self.assertEqual(re.findall(r"""(?:src|href)=["'][^"']*["']|url\\(|@import|https?://""", text), [])
+        self.assertEqual(re.findall(r"""(?:src|href)=["'][^"']*["']|url\(|@import|https?://""", text), [])
         self.assertIn("<title>model.rcn</title>", text)
 
     def test_data(self):

@@ -32,7 +32,7 @@ RCNC = pathlib.Path(os.environ.get("RCNC", ROOT / "build" / "rcnc")).resolve()
 TIMEOUT = 60
 OWN_FILES = {"run.py", "uncovered.txt", "README.md"}
 KINDS = ("stdout", "stderr", "exit")
-TIMES = re.compile(rb'(\btime=|"time":)[0-9][0-9.e-]*[a-z]*')
+TIMES = re.compile(rb'(\btime=)[0-9.]+(?:us|ms|s)$|("time":)[0-9.e-]+', re.MULTILINE)
 
 
 @dataclasses.dataclass
@@ -69,7 +69,7 @@ class Case:
         )
         code = result.returncode
         usual = code == (1 if self.fails else 0)
-        stdout = TIMES.sub(rb"\1*", result.stdout)
+        stdout = TIMES.sub(rb"\1\2*", result.stdout)
         return {"stdout": stdout, "stderr": result.stderr, "exit": b"" if usual else b"%d\n" % code}, code
 
 

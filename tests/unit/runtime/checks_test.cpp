@@ -54,7 +54,7 @@ TEST_CASE("padding check: only valid frames count") {
   CHECK(differs({1}, {4}, 1) == "");
   CHECK(differs({3}, {1, 2, 3}, 0) == "");
   CHECK(differs({1}, {1}, 1) == "1 at batch=0, time=0, otherwise 4");
-  CHECK(differs({2}, {4, 4}, 1) == "the frames end elsewhere");
+  CHECK(differs({2}, {4, 4}, 1) == "other lengths of `time`");
 }
 
 TEST_CASE("batches: other padding, and a sequence alone") {
@@ -75,15 +75,15 @@ TEST_CASE("batches: other padding, and a sequence alone") {
   Batch poisoned = batch;
   poisoned.poison = 1e3;
   set_lengths(poisoned, {floats, labels}, b.run.lengths);
-  CHECK(values(poisoned, floats) == std::vector<double>{0, 1, 2, 3, 1e3, 1e3});
-  CHECK(values(poisoned, labels) == std::vector<double>{0, 1, 2, 0, 3, 1});  // another class
+  CHECK((values(poisoned, floats) == std::vector<double>{0, 1, 2, 3, 1e3, 1e3}));
+  CHECK((values(poisoned, labels) == std::vector<double>{0, 1, 2, 0, 3, 1}));  // another class
 
   Batch alone = batch;
   alone.only = 1;
   set_lengths(alone, {floats, labels}, b.run.lengths);
   CHECK(b.run.lengths.extent(time) == 1);
-  CHECK(values(alone, floats) == std::vector<double>{3});
-  CHECK(values(alone, labels) == std::vector<double>{1});
+  CHECK((values(alone, floats) == std::vector<double>{3}));
+  CHECK((values(alone, labels) == std::vector<double>{1}));
 }
 
 TEST_CASE("noise: another run gets the numbers of the first") {
@@ -105,10 +105,10 @@ TEST_CASE("noise: another run gets the numbers of the first") {
 TEST_CASE("double precision holds for as long as it lives") {
   {
     DoublePrecision precise;
-    CHECK(scalar_type(DType::float32) == at::kDouble);
-    CHECK(scalar_type(DType::int32) == at::kInt);
+    CHECK((scalar_type(DType::float32) == at::kDouble));
+    CHECK((scalar_type(DType::int32) == at::kInt));
   }
-  CHECK(scalar_type(DType::float32) == at::kFloat);
+  CHECK((scalar_type(DType::float32) == at::kFloat));
 }
 
 }  // namespace rcn::test

@@ -69,7 +69,7 @@ TEST_CASE("a large tensor is printed with its ends and statistics; padding never
   std::ostringstream out, full;
   write_printed(out, "x", x, b.run.lengths, false, false);
   CHECK(out.str() ==
-        "x  float32[batch=2, time=600 (600, 4), f=2]  min 1             mean 1             max 1             1 nan\n"
+        "x  float32[batch=2, time=600 (600, 4), f=2]  min 1             mean 1             max 1  1 nan\n"
         "[[[nan, 1],\n  [1, 1],\n  [1, 1],\n  ...,\n  [1, 1],\n  [1, 1],\n  [1, 1]],\n"
         " [[1, 1],\n  [1, 1],\n  [1, 1],\n  [1, 1]]]\n");
   write_printed(full, "x", x, b.run.lengths, false, true);
