@@ -1,7 +1,13 @@
 // `operator new` of the compiler's process. A compilation is mostly small blocks that live shortly, and the C library's
 // malloc was a third of its time. Small blocks come from pages of one size each and go back to a list of free ones;
 // memory that they once had stays theirs. Larger blocks are the C library's. Not with sanitizers, which watch malloc.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifdef __has_feature  // Clang's way to say it
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || __has_feature(thread_sanitizer)
+#define RCNC_SANITIZED
+#endif
+#endif
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(RCNC_SANITIZED)
 
 #include <sys/mman.h>
 

@@ -39,7 +39,8 @@ std::string source_map(const LiveLayers& layers, const SourceMap& sources) {
   Json map = Json::object();
   for (const Layer* layer : layers.all()) {
     if (!layer->emitted() || !layer->span.valid()) continue;
-    Json entry = place(sources, layer->span);
+    const Json own = place(sources, layer->span);
+    Json entry = own;
     Json calls = Json::array();
     for (const NameScope* scope = layer->scope; scope; scope = scope->caller)
       if (scope->call.valid() && !sources.name(scope->call.file).starts_with("stdlib/")) calls.push_back(place(sources, scope->call));
@@ -47,7 +48,7 @@ std::string source_map(const LiveLayers& layers, const SourceMap& sources) {
     Json parts = Json::array();
     for (Span part : layer->parts) {
       Json at = place(sources, part);
-      if (std::find(parts.begin(), parts.end(), at) == parts.end()) parts.push_back(std::move(at));
+      if (at != own && std::find(parts.begin(), parts.end(), at) == parts.end()) parts.push_back(std::move(at));
     }
     if (!parts.empty()) entry["parts"] = std::move(parts);
     map[prefix_of(layer->region) + layer->name] = std::move(entry);

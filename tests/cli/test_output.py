@@ -1,5 +1,6 @@
 """Where results go: files, standard output, and what may go wrong with either."""
 
+import json
 import os
 import shutil
 import signal
@@ -8,6 +9,23 @@ import subprocess
 import unittest
 
 from support import BROKEN, INTERRUPTED, MODEL, MODEL_ERROR, NOBODY, OK, RCNC, USAGE, CliTest
+
+
+FUSED = """\
+import nn
+dim f: feature = 2
+extern data: float32[batch, f]
+
+fn twice(v: [..., f]) -> [..., f] {
+    x = nn.square(v)
+    return (x + v) * 0.5
+}
+network {
+    fn main() {
+        output y = twice(nn.exp(data) * 2.0)
+    }
+}
+"""
 
 
 class Files(CliTest):
@@ -47,6 +65,16 @@ class Files(CliTest):
         self.error_of(MODEL_ERROR, "broken.rcn", "-o", "old.py")
         self.assertEqual(target.read_text(), "old\n")
         self.assertEqual(self.files(), ["broken.rcn", "model.rcn", "old.py"])
+
+    def test_source_map(self):
+        """Where a layer comes from, the calls around it, and what went into it."""
+        self.write("fused.rcn", FUSED)
+        self.output_of("fused.rcn", "-o", "fused.py", "--source-map", "fused.json")
+        layers = json.loads((self.folder / "fused.json").read_text())["layers"]
+        self.assertEqual(set(layers), {"mul", "twice.mul", "y", "output"})
+        own, part, call = ({"file": "fused.rcn", "line": line, "column": column} for line, column in ((7, 13), (6, 9), (11, 20)))
+        self.assertEqual(layers["twice.mul"], {**own, "calls": [call], "parts": [part]})
+        self.assertIn("# fused.rcn:7, fused.rcn:6\n", (self.folder / "fused.py").read_text())
 
     def test_keeps_its_mode(self):
         target = self.write("model.py", "old\n")

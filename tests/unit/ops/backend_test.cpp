@@ -1,6 +1,8 @@
 // The layers that operations, parameters and marks become.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "tests/unit/ops/fixture.h"
 
 using namespace rcn;
@@ -127,7 +129,15 @@ TEST_CASE("padding that may be nan is masked before a function that is not finit
   Lines lines = f.of(f.tensor("dot", {logs, f.x}, {{"reduce", f.time}}));
   CHECK(lines == Lines{"seq_len_mask {from: data, axis: time, mask_value: 1.0}", "activation {from: log_masked, activation: 'log'}",
                        "seq_len_mask {from: data, axis: time, mask_value: 0.0}",
-                       "dot {from: [log, dot_masked], reduce: time, use_mask: True}"});
+                       "dot {from: [log, dot_masked], reduce: time, use_mask: False}"});
+}
+
+TEST_CASE("what is 0 in the padding is masked once, also behind a dropout") {
+  Layers f;
+  Tensor weights = f.tensor("dropout", {f.tensor("softmax", {f.x}, {{"axis", f.time}}), 0.5}, {{"axis", list_of({f.batch, f.time, f.input})}, {"on_forward", true}});
+  Lines lines = f.of(f.tensor("dot", {weights, f.x}, {{"reduce", f.time}}));
+  CHECK(std::count_if(lines.begin(), lines.end(), [](const std::string& line) { return line.starts_with("seq_len_mask"); }) == 2);
+  CHECK(lines.back() == "dot {from: [dropout, dot_masked], reduce: time, use_mask: False}");
 }
 
 TEST_CASE("a declared dim gets a length: the result is renamed") {
