@@ -86,7 +86,7 @@ bool resolve_line(Breakpoint& b, Stopped& program, std::string& error) {
 bool parse_breakpoint(const std::string& where, Breakpoint& b, std::string& error) {
   b.where = where;
   std::string place = trimmed(where);
-  std::size_t condition = (" " + place).find(" if ");
+  std::size_t condition = (" " + place + " ").find(" if ");
   if (condition != std::string::npos) {
     b.condition = trimmed(place.substr(std::min(place.size(), condition + 3)));
     place = trimmed(place.substr(0, condition == 0 ? 0 : condition - 1));
