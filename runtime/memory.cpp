@@ -31,6 +31,7 @@ struct TensorMemory::State {
 
 TensorMemory::TensorMemory() : state_(std::make_unique<State>()) {}
 TensorMemory::~TensorMemory() = default;
+void TensorMemory::restart() { state_->counter->peak = state_->counter->now; }
 std::int64_t TensorMemory::peak() const { return state_->counter->peak; }
 
 }  // namespace rcn

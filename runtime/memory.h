@@ -6,7 +6,8 @@
 
 namespace rcn {
 
-// While one lives, the memory of tensors that its thread makes is counted. Without one nothing is.
+// While one lives, the memory of tensors that its thread makes is counted. Without one nothing is. Tensors that are
+// there before it begins must outlive it: libtorch warns of memory that it has not seen come.
 class TensorMemory {
  public:
   TensorMemory();
@@ -14,6 +15,7 @@ class TensorMemory {
   TensorMemory(const TensorMemory&) = delete;
   TensorMemory& operator=(const TensorMemory&) = delete;
 
+  void restart();             // the peak begins anew
   std::int64_t peak() const;  // bytes
 
  private:

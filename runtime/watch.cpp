@@ -70,6 +70,7 @@ Watch::Watch(const EagerOptions& options, const SourceMap& sources, DiagnosticSi
   if (options.trace) traced_.emplace("--trace", *options.trace);
   for (const std::string& patterns : options.print) prints_.emplace_back("--print", patterns);
   for (const std::string& option : options.save) add_save(option);
+  if (options.summary) memory_.emplace();
   if (!options.html.empty()) page_ = std::make_unique<Page>(sources);
 }
 
@@ -166,7 +167,7 @@ void Watch::print(const std::string& name, const Tensor& tensor) {
 }
 
 void Watch::begin() {
-  if (options_.summary) memory_.emplace();
+  if (memory_) memory_->restart();
 }
 
 void Watch::finish(const std::vector<MarkedTensor>& marks) {

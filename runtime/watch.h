@@ -68,7 +68,7 @@ class Watch {
   // Nothing is added to a backend whose tensors nobody looks at.
   void attach(EagerBackend& backend, RunState& run);
 
-  // The run begins: memory is counted from here on.
+  // The run begins, of which the peak of memory is told.
   void begin();
   // The run is over: shows what was marked, and reports patterns that fit nothing.
   void finish(const std::vector<MarkedTensor>& marks);

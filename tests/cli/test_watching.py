@@ -64,6 +64,9 @@ class Watching(CliTest):
         without = self.output_of("--eager", "model.rcn")
         self.assertTrue(text.startswith(without))
 
+    def test_summary_of_what_was_trained(self):
+        self.assertIn("peak memory", self.output_of("--eager", "model.rcn", "--fit", "2", "--grad", "--check-padding", "--summary"))
+
     def test_saves_what_is_chosen(self):
         self.output_of("--eager", "model.rcn", "--save", "a.npz:hidden,lin/*", "--save", "b.npz")
         names = {name: zipfile.ZipFile(self.folder / name).namelist() for name in ("a.npz", "b.npz")}

@@ -111,6 +111,9 @@ TEST_CASE("the peak of memory counts what lives at once") {
   at::Tensor b = at::zeros({1 << 14}, at::TensorOptions(at::kFloat));
   CHECK(memory.peak() >= 1 << 18);
   CHECK(memory.peak() < (1 << 18) + (1 << 16));
+  memory.restart();
+  CHECK(memory.peak() >= 1 << 16);
+  CHECK(memory.peak() < 1 << 17);
 }
 
 }  // namespace rcn::test
