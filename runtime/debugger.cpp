@@ -95,7 +95,7 @@ bool EagerDebugger::holds(Breakpoint& b) {
   bool scalar = value.is_tensor() && value.tensor()->type.dtype == DType::bool_ && value.tensor()->type.dims.empty();
   if (scalar)
     if (std::optional<Value> truth = reduced("all", value.tensor(), run_->lengths)) return truth->get<bool>();
-  b.trouble = format_message(Diag::prompt_condition, {kind_text(value)});
+  b.trouble = "it is neither true nor false, but " + kind_text(value);
   return false;
 }
 
