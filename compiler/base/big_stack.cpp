@@ -1,5 +1,6 @@
 #include "compiler/base/big_stack.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
@@ -7,16 +8,36 @@
 
 namespace rcn {
 
+namespace {
+
+constexpr std::size_t kStackBytes = std::size_t{512} << 20;  // address space only: pages are taken as they are touched
+
+}  // namespace
+
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 
-// Sanitizers keep books of stacks, and get the usual one.
-void on_big_stack(const std::function<void()>& body) { body(); }
+// Sanitizers keep books of stacks: theirs is that of a thread.
+void on_big_stack(const std::function<void()>& body) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kStackBytes);
+  auto run = [](void* given) -> void* {
+    (*static_cast<const std::function<void()>*>(given))();
+    return nullptr;
+  };
+  pthread_t thread;
+  if (pthread_create(&thread, &attributes, run, const_cast<std::function<void()>*>(&body)) == 0) {
+    pthread_join(thread, nullptr);
+  } else {
+    body();
+  }
+  pthread_attr_destroy(&attributes);
+}
 
 #else
 
 namespace {
 
-constexpr std::size_t kStackBytes = std::size_t{512} << 20;  // address space only: pages are taken as they are touched
 constexpr std::size_t kGuardBytes = 64 * 1024;               // below it: running over ends in a fault, not in other data
 
 const std::function<void()>* current = nullptr;
