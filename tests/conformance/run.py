@@ -65,7 +65,11 @@ class Case:
                 name, low, high = line.split(":")[1].split()
                 self.ranges[name] = (int(low), int(high))
 
-        self.declared = {"batch"} | set(re.findall(r"(?m)^\s*dim ([A-Za-z_]\w*):", self.text))
+        # Dims of inputs and those of a fixed size keep their names in RETURNN; what it calls those of loops depends on what
+        # it constructs first.
+        inputs = " ".join(re.findall(r"(?m)^extern [^:]*:[^\[]*\[([^\]]*)\]", self.text))
+        named = re.findall(r"(?m)^\s*dim ([A-Za-z_]\w*):(.*)", self.text)
+        self.declared = {"batch"} | {name for name, rest in named if "=" in rest or re.search(rf"\b{name}\b", inputs)}
 
     def permuted_text(self):
         """The same model with the dims of every extern declared in reverse order."""
