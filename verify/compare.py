@@ -59,6 +59,24 @@ def compare(
     return lines
 
 
+def differences(left, right, tolerance=OUTPUT_TOLERANCE, floor=FLOOR, dim_names=True):
+    """How two tensors differ (see `referee`): a list of lines, empty if they are equal."""
+    return _tensors(left, right, tolerance, floor, dim_names)
+
+
+def largest_difference(left, right):
+    """(index, value in `left`, value in `right`) where two tensors whose axes are the same differ most."""
+    left, right = _cut(left), _cut(right)
+    a, b = numpy.asarray(left["values"]), numpy.asarray(right["values"])
+    with numpy.errstate(invalid="ignore", over="ignore"):
+        size = numpy.abs(a.astype("float64") - b.astype("float64"))
+    one_sided = numpy.isnan(size) & ~(numpy.isnan(a.astype("float64")) & numpy.isnan(b.astype("float64")))
+    size = numpy.where(one_sided & (a != b), numpy.inf, numpy.nan_to_num(size, nan=0.0, posinf=numpy.inf))
+    size = numpy.where(valid_mask(left), size, -1.0)
+    index = tuple(int(i) for i in numpy.unravel_index(int(size.argmax()), size.shape)) if size.ndim else ()
+    return index, a[index], b[index]
+
+
 def valid_mask(tensor):
     """Array of bool of the shape of an output's values: False in the padding.
 

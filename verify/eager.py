@@ -59,6 +59,23 @@ class Eager:
             raise EagerError(0, f"no JSON on stdout ({error}): {text[:200]!r}") from error
         return result_of(document, arrays)
 
+    def record(self, model, folder, options=()):
+        """One step on the batch that the options say, and what it was computed with.
+
+        :param pathlib.Path folder: where the record is put
+        :return: a result as `run` gives, and {"inputs": [...], "parameters": [...], "operations": [...]}, where
+            "values" are arrays
+        """
+        arguments = ["--eager", str(model), "--json", "--save", str(folder / "outputs.npz"), "--record", str(folder)]
+        text = self._call(arguments + list(options))
+        result = result_of(json.loads(text), read_npz(folder / "outputs.npz"))
+        record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
+        arrays = read_npz(folder / "record.npz")
+        for items in record.values():
+            for item in items:
+                item["values"] = arrays[item["values"]]
+        return result, record
+
     def _call(self, arguments):
         try:
             done = subprocess.run(

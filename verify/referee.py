@@ -12,7 +12,8 @@ A *result* is a dict of plain data:
      "losses": {NAME: {"sum": over valid frames, unscaled, "mean": RETURNN's normalised score}},
      "errors": the same for losses that are only reported,
      "objective": what the optimiser minimises (scaled losses and constraints), "constraints": its L2 part,
-     "gradients": {PARAM: array} of the objective, zeros where it does not depend on the parameter}
+     "gradients": {PARAM: array} of the objective, zeros where it does not depend on the parameter,
+     "layers": {NAME: like an output} of the layers that were asked for and have a tensor}
 
 The batch dim is called "batch". "lengths" has an entry for each dynamic dim; "length_dims" names the axes of
 that entry. Of different dims of one name the second is called NAME#2. Layers whose names begin with "." are none of the
@@ -105,7 +106,7 @@ class Network:
         """name -> current value, for example after `run(updates=True)`."""
         return self._first.read()
 
-    def run(self, inputs, train=False, search=None, want_outputs=True, want_grads=True, updates=False):
+    def run(self, inputs, train=False, search=None, want_outputs=True, want_grads=True, updates=False, layers=()):
         """One step on one batch.
 
         :param dict[str,array] inputs: `NAME` (padded, axes in the order declared) and `NAME/length/DIM` (without it
@@ -113,6 +114,7 @@ class Network:
         :param bool train: RETURNN's train flag (dropout, batch norm, ...)
         :param bool|None search: the search flag, by default as constructed; the other one constructs the model once
             more. The search network has the train flag off, as in RETURNN's engine.
+        :param layers: names of layers whose tensors are wanted, too
         :param bool updates: also do what RETURNN does behind a training step (running statistics); see `get_params`
         :return: a result (see the module)
         :raises ValueError: inputs that do not fit the externs
@@ -126,34 +128,25 @@ class Network:
             "objective": built.objective,
             "constraints": built.constraints,
         }
-        if want_outputs:
-            fetches["values"] = {name: output.values for name, output in built.outputs.items()}
-            fetches["lengths"] = {name: output.lengths for name, output in built.outputs.items()}
+        tensors = {"outputs": built.outputs if want_outputs else {}}
+        found = {name: built.layer(name) for name in layers}
+        tensors["layers"] = {name: layer for name, layer in found.items() if layer is not None}
+        for part, outputs in tensors.items():
+            fetches[part] = {name: (output.values, output.lengths) for name, output in outputs.items()}
         if want_grads:
             fetches["gradients"] = built.gradients()
         if updates:
             fetches["updates"] = built.update_ops
         got = built.run(fetches, inputs, train)
         result = {
-            "outputs": {},
             "losses": _floats(got["losses"]),
             "errors": _floats(got["errors"]),
             "objective": float(got["objective"]),
             "constraints": float(got["constraints"]),
             "gradients": got.get("gradients", {}),
         }
-        for name, output in built.outputs.items() if want_outputs else ():
-            tensor = result["outputs"][name] = {
-                "values": numpy.transpose(got["values"][name], output.order),
-                "dims": output.dims,
-                "lengths": got["lengths"][name],
-                "length_dims": output.length_dims,
-                "dtype": output.dtype,
-                "sparse_dim": output.sparse_dim,
-                "sparse_size": output.sparse_size,
-            }
-            if output.beam is not None and "batch" in output.dims:
-                _split_beam(tensor, output.beam)
+        for part, outputs in tensors.items():
+            result[part] = {name: _tensor(output, *got[part][name]) for name, output in outputs.items()}
         return result
 
     def close(self):
@@ -189,6 +182,22 @@ def network_differences(a, b, dim_names=True, exact=False):
 def equal_networks(a, b, dim_names=True, exact=False):
     """Whether `network_differences` finds nothing."""
     return not network_differences(a, b, dim_names, exact)
+
+
+def _tensor(output, values, lengths):
+    """What was fetched of an output, as `compare` wants it."""
+    tensor = {
+        "values": numpy.transpose(values, output.order),
+        "dims": output.dims,
+        "lengths": lengths,
+        "length_dims": output.length_dims,
+        "dtype": output.dtype,
+        "sparse_dim": output.sparse_dim,
+        "sparse_size": output.sparse_size,
+    }
+    if output.beam is not None and "batch" in output.dims:
+        _split_beam(tensor, output.beam)
+    return tensor
 
 
 def _split_beam(tensor, size):

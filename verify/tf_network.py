@@ -9,7 +9,7 @@ import numpy
 from returnn_process import load_config, make_session, tf  # first: it sets what TensorFlow reads at import
 
 # isort: split
-from returnn.tf.network import TFNetwork
+from returnn.tf.network import LayerNotFound, TFNetwork
 from returnn.tf.util.basic import CollectionKeys, get_global_train_flag_placeholder
 
 from feeding import externs_of, feed_dict
@@ -31,6 +31,10 @@ class Output:
     sparse_dim: Optional[str]
     sparse_size: Optional[int]
     beam: Optional[int]  # hypotheses of each sequence, which lie in the batch, batch-major; None: no search
+
+
+class UnknownLengths(ValueError):
+    """RETURNN has a dynamic dim without lengths."""
 
 
 class TfNetwork:
@@ -86,6 +90,19 @@ class TfNetwork:
                 }
         return self._gradients
 
+    def layer(self, name):
+        """Fetches of a layer of the network's own dict, or of what a loop or branch in it hands out (`loop/h`).
+
+        None where there is no such layer, or RETURNN does not know the lengths of its dims.
+        """
+        if name.split("/")[0] not in self.network.layers:
+            return None
+        try:
+            with self.graph.as_default():
+                return _output(name, self.network.get_layer(name).output)
+        except (LayerNotFound, UnknownLengths):
+            return None
+
     def assign(self, values):
         """Sets variables: plain name -> array of the right shape."""
         feed = {}
@@ -135,7 +152,7 @@ def _output(name, tensor):
         if kind_of(dim) == "dynamic":
             ext = lengths_of(tensor, dim)
             if ext is None:
-                raise ValueError(f"output {name}: RETURNN has no lengths for dim {dim}")
+                raise UnknownLengths(f"output {name}: RETURNN has no lengths for dim {dim}")
             lengths[dim_name] = ext.raw_tensor
             length_dims[dim_name] = names_of(ext.dims)
     sparse = tensor.sparse_dim

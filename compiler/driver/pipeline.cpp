@@ -148,7 +148,7 @@ Compiled compile(Session& session) {
   }
   StageTimer timer(session, "emit");
   Compiled compiled{emit(graph, layers, session.sources, session.options.emit, session.diagnostics), std::move(result.parameters), {}, {}};
-  if (!session.options.source_map.empty()) compiled.source_map = source_map(layers, session.sources);
+  if (mapped || !session.options.source_map.empty()) compiled.source_map = source_map(layers, session.sources);
   if (mapped) compiled.operations = operations.json(layers, session.sources);
   return compiled;
 }

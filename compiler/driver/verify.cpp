@@ -32,7 +32,8 @@ struct PythonFile {
   const std::string_view& text;
 };
 const PythonFile kFiles[] = {
-    {"verify.py", kVerifyPy},           {"compare.py", kComparePy},
+    {"verify.py", kVerifyPy},           {"verification.py", kVerificationPy},
+    {"pairing.py", kPairingPy},         {"compare.py", kComparePy},
     {"eager.py", kEagerPy},             {"feeding.py", kFeedingPy},
     {"inputs.py", kInputsPy},           {"referee.py", kRefereePy},
     {"structure.py", kStructurePy},     {"returnn_process.py", kReturnnProcessPy},
@@ -134,12 +135,11 @@ int verify_model(const Options& options) {
   TemporaryFolder folder;
   for (const PythonFile& file : kFiles) folder.write(file.name, file.text);
   folder.write("network.py", compiled.text);
-  std::vector<std::string> eager{eager_program().string(), "--eager", options.models[0]};
-  eager.insert(eager.end(), options.verify.for_run.begin(), options.verify.for_run.end());
   Json parameters = Json::array();
   for (const Parameter& p : compiled.parameters) parameters.push_back(p.path);
   Json job{{"model", options.models[0]},
-           {"eager", eager},
+           {"eager", eager_program().string()},
+           {"options", options.verify.for_run},
            {"against", options.verify.against},
            {"tolerance", options.verify.tolerance},
            {"train", options.eager.train},
@@ -150,6 +150,7 @@ int verify_model(const Options& options) {
            {"parameters", std::move(parameters)}};
   folder.write("job.json", job.dump(1, ' ', false, Json::error_handler_t::replace));
   folder.write("operations.json", compiled.operations);
+  folder.write("source_map.json", compiled.source_map);
 
   std::string python = python_of(options);
   int result = run_python(python, {"-B", (folder.path() / "verify.py").string(), (folder.path() / "job.json").string()});

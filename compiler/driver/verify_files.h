@@ -5,7 +5,7 @@
 
 namespace rcn {
 
-extern const std::string_view kVerifyPy, kComparePy, kEagerPy, kFeedingPy, kInputsPy, kRefereePy, kReturnnProcessPy,
+extern const std::string_view kVerifyPy, kVerificationPy, kPairingPy, kComparePy, kEagerPy, kFeedingPy, kInputsPy, kRefereePy, kReturnnProcessPy,
     kStructurePy, kTensorMetaPy, kTfNetworkPy;
 extern const std::string_view kRequirements;  // of RETURNN, for pip
 
