@@ -19,7 +19,7 @@ def main(path):
     job = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
     missing = [name for name in ("numpy", "tensorflow", "returnn") if importlib.util.find_spec(name) is None]
     if missing:
-        return no_returnn(missing, pathlib.Path(path).parent)
+        return no_returnn(job["python"], missing, pathlib.Path(path).parent)
     with progress(job["quiet"]) as say:
         say("loading RETURNN")
         from verification import Refused, Verification  # needs all three
@@ -36,13 +36,13 @@ def main(path):
     return EQUAL if equal else DIFFERENT
 
 
-def no_returnn(missing, folder):
+def no_returnn(python, missing, folder):
     """Says how to get it."""
     pins = (folder / "requirements.txt").read_text(encoding="utf-8").split("\n\n")[0].splitlines()
     pins = [pin for pin in pins if not pin.startswith("#")]
     print(
-        f"rcnc: error: the Python `{sys.executable}` has no {' and no '.join(missing)}, and verify needs RETURNN\n"
-        f"help: {sys.executable} -m pip install {' '.join(pins)}\n"
+        f"rcnc: error: verify needs RETURNN, and the Python `{python}` lacks {', '.join(missing)}\n"
+        f"help: {python} -m pip install {' '.join(pins)}\n"
         "help: or name a Python that has it, with `--python PYTHON` or in $RCNC_PYTHON",
         file=sys.stderr,
     )

@@ -137,7 +137,9 @@ int verify_model(const Options& options) {
   folder.write("network.py", compiled.text);
   Json parameters = Json::array();
   for (const Parameter& p : compiled.parameters) parameters.push_back(p.path);
-  Json job{{"model", options.models[0]},
+  std::string python = python_of(options);
+  Json job{{"python", python},
+           {"model", options.models[0]},
            {"eager", eager_program().string()},
            {"options", options.verify.for_run},
            {"against", options.verify.against},
@@ -152,7 +154,6 @@ int verify_model(const Options& options) {
   folder.write("operations.json", compiled.operations);
   folder.write("source_map.json", compiled.source_map);
 
-  std::string python = python_of(options);
   int result = run_python(python, {"-B", (folder.path() / "verify.py").string(), (folder.path() / "job.json").string()});
   if (result < 0) {
     std::cerr << "rcnc: error: cannot start the Python `" << python << "`: " << std::strerror(errno)
