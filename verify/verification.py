@@ -111,9 +111,9 @@ class Verification:
         """Outputs, losses and errors that one side lacks. RETURNN's losses bring errors of their own."""
         lines = []
         for part, word in MARKS:
-            found = set(theirs[part]) | (set(theirs["layers"]) if part == "outputs" else set())
-            lines += [f"missing  {word} `{name}` is not in {self.config}" for name in sorted(set(ours[part]) - found)]
-            known = set(ours[part]) | {"output"} | set(ours["losses"])
+            lacking = [name for name in ours[part] if _found(theirs, ours, part, name) is None]
+            lines += [f"missing  {word} `{name}` is not in {self.config}" for name in lacking]
+            known = set(ours[part]) | ({"output"} if part == "outputs" else set(ours["losses"]))
             lines += [f"left over  {word} `{name}` is not in the model" for name in sorted(set(theirs[part]) - known)]
         return lines
 
@@ -121,7 +121,7 @@ class Verification:
         """For each output, loss and error that differs a list of lines."""
         result = []
         for name, tensor in ours["outputs"].items():
-            other = theirs["outputs"].get(name, theirs["layers"].get(name))
+            other = _found(theirs, ours, "outputs", name)
             lines = [] if other is None else self._difference(other, tensor)
             if lines:
                 result.append([f"different  output `{name}`{self._at(name)}", *lines])
@@ -187,6 +187,14 @@ class Verification:
     def _at(self, name):
         place = self.places.get(name)
         return f"  {place_of(place)}" if place else ""
+
+
+def _found(theirs, ours, part, name):
+    """RETURNN's output, loss or error of a name, or None. Any layer may be an output; `output` is the first one."""
+    if part != "outputs":
+        return theirs[part].get(name)
+    first = theirs["outputs"].get("output") if name == next(iter(ours["outputs"])) else None
+    return theirs["outputs"].get(name, theirs["layers"].get(name, first))
 
 
 def described(tensor):
