@@ -9,7 +9,7 @@ namespace rcn {
 
 namespace {
 
-std::string quoted(const std::string& text) { return nlohmann::json(text).dump(); }
+std::string json_text(const std::string& text) { return nlohmann::json(text).dump(); }
 
 std::string listed(const std::vector<std::string>& items) {
   std::string text;
@@ -22,12 +22,12 @@ std::string listed(const std::vector<std::string>& items) {
 // Keeps the values under `key`, as they are when the tensor is made.
 std::string Recorder::described(const std::string& key, const Tensor& tensor) {
   arrays_.emplace_back(key, shown_values(tensor, lengths_));
-  return "\"values\": " + quoted(key) + ", \"tensor\": " + json_description(tensor, lengths_);
+  return "\"values\": " + json_text(key) + ", \"tensor\": " + json_description(tensor, lengths_);
 }
 
 Tensor Recorder::input(const ExternInput& input) {
   Tensor tensor = NumberingBackend::input(input);
-  inputs_.push_back("{\"name\": " + quoted(input.name) + ", \"key\": " + quoted(input.key) + ", " +
+  inputs_.push_back("{\"name\": " + json_text(input.name) + ", \"key\": " + json_text(input.key) + ", " +
                     described("input/" + input.name, tensor) + "}");
   return tensor;
 }
@@ -35,8 +35,8 @@ Tensor Recorder::input(const ExternInput& input) {
 void Recorder::add(const NumberedTensor& made) {
   if (eager(made.tensor).beam) return;
   std::string number = std::to_string(made.number);
-  operations_.push_back("{\"number\": " + number + ", \"operation\": " + quoted(made.operation) + ", \"result\": " +
-                        quoted(made.result) + ", " +
+  operations_.push_back("{\"number\": " + number + ", \"operation\": " + json_text(made.operation) + ", \"result\": " +
+                        json_text(made.result) + ", " +
                         described("operation/" + number + "/" + made.result, made.tensor) + "}");
 }
 
@@ -46,8 +46,8 @@ void Recorder::write(const std::string& folder, const std::vector<LoadedParamete
   for (const LoadedParameter& p : params) {
     std::string key = "parameter/" + p.parameter.path;
     arrays.emplace_back(key, eager(p.tensor).value.detach());
-    parameters.push_back("{\"name\": " + quoted(p.parameter.path) + ", \"in_file\": " + quoted(p.name_in_file) +
-                         ", \"values\": " + quoted(key) + "}");
+    parameters.push_back("{\"name\": " + json_text(p.parameter.path) + ", \"in_file\": " + json_text(p.name_in_file) +
+                         ", \"values\": " + json_text(key) + "}");
   }
   std::filesystem::path base = std::filesystem::path(folder) / "record";
   write_arrays(base.string() + ".npz", arrays);
