@@ -113,7 +113,9 @@ class Verification:
         for part, word in MARKS:
             lacking = [name for name in ours[part] if _found(theirs, ours, part, name) is None]
             lines += [f"missing  {word} `{name}` is not in {self.config}" for name in lacking]
-            known = set(ours[part]) | ({"output"} if part == "outputs" else set(ours["losses"]))
+            known = set(ours[part]) | set(ours["losses"])
+            if part == "outputs":  # RETURNN has losses among them
+                known |= {"output"} | set(theirs["losses"]) | set(theirs["errors"])
             lines += [f"left over  {word} `{name}` is not in the model" for name in sorted(set(theirs[part]) - known)]
         return lines
 
