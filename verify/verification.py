@@ -104,7 +104,9 @@ class Verification:
             return ["equal  " + ", ".join(parts + ([] if self.against else [plural(count, "operation")]))], True
         lines = names + (first or []) + [line for mark in marks for line in mark]
         if not first and not names:
-            lines.append("note: no operation differs that has a layer of its own")
+            unnamed = f"note: no layer of {self.config} is called as that of an operation, so these were not compared"
+            alike = "note: no operation differs that has a layer of its own"
+            lines.append(unnamed if self.against and count == 0 else alike)
         return lines, False
 
     def _names(self, theirs, ours):
