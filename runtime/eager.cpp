@@ -9,6 +9,7 @@
 #include "runtime/objective.h"
 #include "runtime/padding_check.h"
 #include "runtime/pass.h"
+#include "runtime/recorder.h"
 #include "runtime/report.h"
 #include "runtime/watch.h"
 
@@ -22,6 +23,7 @@ struct EagerRun::State : Pass {
   Watch watch;
   Anew anew;
   std::optional<DebugBackend> debugged;  // around `backend`
+  std::optional<Recorder> recorder;      // around both
 
   State(EagerOptions o, const SourceMap& s, DiagnosticSink& d, const DimTable& dims, const DimLengths& known,
         std::ostream& out_stream, std::ostream& err_stream)
@@ -32,6 +34,11 @@ struct EagerRun::State : Pass {
         log(options.json ? err_stream : out_stream),
         watch(options, s, d, run.lengths, out, log) {
     watch.attach(backend, run);
+    debug();
+    if (!options.record.empty()) recorder.emplace(seen(), run.lengths);
+  }
+
+  void debug() {
     if (!options.debugger) return;
     options.debugger->attach(run);
     debugged.emplace(backend, *options.debugger, run);
@@ -48,6 +55,13 @@ struct EagerRun::State : Pass {
     observer = [debugger = options.debugger, inner = std::move(observer)](Args... args) {
       if (!debugger->busy()) inner(std::forward<Args>(args)...);
     };
+  }
+
+  // The outermost one.
+  Backend& seen() {
+    if (recorder) return *recorder;
+    if (debugged) return *debugged;
+    return backend;
   }
 
   bool prepare() {
@@ -69,6 +83,7 @@ struct EagerRun::State : Pass {
     try {
       Objective objective = compute_objective(backend.marks(), params.all(), run.lengths, batch, options.grad);
       watch.save(backend.marks());
+      if (recorder) recorder->write(options.record, params.all());
       if (!options.save_params.empty()) params.save(options.save_params);
       if (options.json) {
         write_json_report(out, backend.marks(), objective, params.all(), watch.printed(), run.lengths, options.grad,
@@ -114,10 +129,7 @@ EagerRun::~EagerRun() = default;
 void EagerRun::set_anew(Anew anew) { state_->anew = std::move(anew); }
 bool EagerRun::prepare() { return state_->prepare(); }
 bool EagerRun::declare_inputs(const std::vector<ExternInput>& externs) { return state_->declare_inputs(externs); }
-Backend& EagerRun::backend() {
-  if (state_->debugged) return *state_->debugged;
-  return state_->backend;
-}
+Backend& EagerRun::backend() { return state_->seen(); }
 int EagerRun::finish() { return state_->finish(); }
 
 }  // namespace rcn

@@ -36,6 +36,7 @@ struct EagerOptions {
   bool padding = false;                     // --padding: printed tensors with their padding
   bool full = false;                        // --full: large ones too
   std::vector<std::string> save;            // --save FILE.npz[:WHAT]
+  std::string record;                       // --record DIR
   std::string html;                         // --html FILE
   bool summary = false;                     // --summary
   bool check_finite = false;                // --check-finite

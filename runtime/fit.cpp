@@ -103,7 +103,7 @@ std::optional<ParamValues> fit(const Anew& anew, const EagerOptions& options, Di
            good;
   }
   if (!good) return std::nullopt;
-  if (last.value() > first - kLeastFall * std::abs(first)) {
+  if (!(last.value() < first - kLeastFall * std::abs(first))) {
     sink.report(Diag::eager_fit_stays, Span{},
                 {short_number(first), short_number(last.value()), std::to_string(steps),
                  short_number(options.learning_rate)})

@@ -19,7 +19,8 @@ void write_names(std::ostream& out, const std::vector<std::string>& names) {
   out << ']';
 }
 
-void write_tensor(std::ostream& out, const Tensor& tensor, Lengths& lengths, bool padding) {
+// All but the values and the closing brace.
+void write_description(std::ostream& out, const Tensor& tensor, Lengths& lengths) {
   std::vector<Dim> dims = printed_dims(tensor->type.dims, lengths);
   std::vector<std::string> names = shown_names(dims);
   // Calls `write(dim, name)` between `{"NAME": ...}` for each dim that has lengths.
@@ -50,6 +51,10 @@ void write_tensor(std::ostream& out, const Tensor& tensor, Lengths& lengths, boo
     out << ", \"sparse_dim\": " << quoted(to_string(sparse));
     if (sparse->size) out << ", \"sparse_size\": " << *sparse->size;
   }
+}
+
+void write_tensor(std::ostream& out, const Tensor& tensor, Lengths& lengths, bool padding) {
+  write_description(out, tensor, lengths);
   out << ", \"values\": ";
   write_values(out, tensor, lengths, ListStyle::json, padding);
   out << '}';
@@ -72,6 +77,13 @@ void write_scores(std::ostream& out, const std::vector<Score>& scores) {
 std::string json_tensor(const Tensor& tensor, Lengths& lengths, bool padding) {
   std::ostringstream out;
   write_tensor(out, tensor, lengths, padding);
+  return out.str();
+}
+
+std::string json_description(const Tensor& tensor, Lengths& lengths) {
+  std::ostringstream out;
+  write_description(out, tensor, lengths);
+  out << '}';
   return out.str();
 }
 

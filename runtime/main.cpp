@@ -29,6 +29,7 @@ EagerOptions eager_options(const Options& options) {
   o.padding = flags.padding;
   o.full = flags.full;
   o.save = flags.save;
+  o.record = flags.record_folder;
   o.html = flags.html_file;
   o.summary = flags.summary;
   o.check_finite = flags.check_finite;

@@ -77,8 +77,8 @@ void Params::rename() {
          Span{}});
 }
 
-// Its value in the file; undefined if there is none that fits, which is noted.
-at::Tensor Params::stored(const Parameter& parameter) {
+// Its value in the file, where it is called `in_file`; undefined if there is none that fits, which is noted.
+at::Tensor Params::stored(const Parameter& parameter, std::string& in_file) {
   std::string name = parameter.path;
   if (!names_.contains(name)) name += "/param";
   if (!names_.contains(name)) {
@@ -87,6 +87,7 @@ at::Tensor Params::stored(const Parameter& parameter) {
     return {};
   }
   used_.push_back(name);
+  in_file = names_.at(name);
   std::vector<std::int64_t> shape;
   for (Dim d : parameter.type.dims) shape.push_back(d->size.value());
   auto problem = [&](const std::string& text) { problems_.push_back({text, parameter.span}); };
@@ -109,13 +110,14 @@ at::Tensor Params::stored(const Parameter& parameter) {
 
 Tensor Params::get(const Parameter& parameter) {
   at::Tensor value;
-  if (file_) value = stored(parameter);
+  std::string in_file;
+  if (file_) value = stored(parameter, in_file);
   if (auto it = given_.find(parameter.path); it != given_.end())
     value = it->second.detach().to(scalar_type(parameter.type.dtype));
   if (!value.defined()) value = initial_value(parameter, seed_);
   if (with_grad_ && parameter.trainable && is_float(parameter.type.dtype)) value.set_requires_grad(true);
   Tensor tensor = std::make_shared<const EagerTensor>(parameter.type, Named{value, parameter.type.dims});
-  loaded_.push_back({parameter, tensor});
+  loaded_.push_back({parameter, tensor, std::move(in_file)});
   return tensor;
 }
 

@@ -17,6 +17,7 @@ namespace rcn {
 struct LoadedParameter {
   Parameter parameter;
   Tensor tensor;
+  std::string name_in_file;  // empty: not from a file
   at::Tensor next = {};  // its value for the next run, if the program assigned one
 };
 
@@ -53,7 +54,7 @@ class Params {
     std::string missing = {};  // the path of a parameter that the file lacks
   };
   void rename();
-  at::Tensor stored(const Parameter& parameter);
+  at::Tensor stored(const Parameter& parameter, std::string& in_file);
   std::vector<std::string> left_over() const;
 
   std::uint64_t seed_;

@@ -23,6 +23,7 @@ struct PrintedTensor {
   std::string json;  // from when it was made: the lengths of its dims may change in the next step of a loop
 };
 std::string json_tensor(const Tensor& tensor, Lengths& lengths, bool padding);
+std::string json_description(const Tensor& tensor, Lengths& lengths);  // without values
 void write_json_report(std::ostream& out, const std::vector<MarkedTensor>& marks, const Objective& objective,
                        const std::vector<LoadedParameter>& params, const std::vector<PrintedTensor>& printed,
                        Lengths& lengths, bool with_grad, bool padding);

@@ -14,6 +14,7 @@
 #include "compiler/driver/modes.h"
 #include "compiler/driver/output.h"
 #include "compiler/driver/params_list.h"
+#include "compiler/driver/verify.h"
 #include "compiler/emit/emit.h"
 
 namespace rcn {
@@ -27,11 +28,8 @@ int fail_output(const std::string& where, const std::string& why) {
   return code(ExitCode::model_error);
 }
 
-// Eager runs need the tensor library; the program that links it lies beside this one.
 int exec_eager(char** argv) {
-  std::error_code error;
-  std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-  std::filesystem::path eager = error ? "rcnc-eager" : self.parent_path() / "rcnc-eager";
+  std::filesystem::path eager = eager_program();
   ::execv(eager.c_str(), argv);
   std::cerr << "rcnc: error: eager runs need `rcnc-eager` beside `rcnc`, which cannot be started: " << std::strerror(errno)
             << "\nhelp: install libtorch and build again; `scripts/run` does both\n";
@@ -158,6 +156,7 @@ int rcnc_main(int argc, char** argv) {
   if (options.command == Command::run) return exec_eager(argv);
   std::string what;
   for (const std::string& model : options.models) what += (what.empty() ? "`" : ", `") + model + "`";
+  if (options.command == Command::verify) return guarded(what, [&] { return verify_model(options); });
   return guarded(what, [&] { return run_models(options); });
 }
 

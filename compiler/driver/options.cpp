@@ -16,7 +16,12 @@ namespace rcn {
 namespace {
 
 constexpr std::pair<std::string_view, Command> kCommands[] = {
-    {"compile", Command::compile}, {"run", Command::run}, {"check", Command::check}, {"params", Command::params}, {"flags", Command::flags}, {"doc", Command::doc}};
+    {"compile", Command::compile}, {"run", Command::run}, {"check", Command::check}, {"params", Command::params}, {"flags", Command::flags},
+    {"verify", Command::verify}, {"doc", Command::doc}};
+
+// Options of eager runs that go with verify.
+constexpr std::string_view kSaysHowToRun[] = {"--data", "--batch", "--time", "--seed", "--sample-rate", "--params", "--rename-map",
+                                              "--params-partial", "--train", "--eval", "--step", "--threads"};
 
 constexpr std::string_view kFooter = R"(
 Commands (before the files; without one: compile):
@@ -25,9 +30,10 @@ Commands (before the files; without one: compile):
   check       diagnostics only
   params      the parameters: name, dims, dtype, options
   flags       the mode flags of every module, and what set them
+  verify      RETURNN against the eager run: the first operation that differs
   doc         the documentation of NAME..., such as nn.Linear; without a name, all names
 
-Exit codes: 0 fine, 1 the model or input has errors, 2 wrong usage, 3 internal error, 130 interrupted.)";
+Exit codes: 0 fine, 1 the model or input has errors (verify: or there is a difference), 2 wrong usage, 3 internal error, 130 interrupted.)";
 
 // `@file` stands for the arguments in that file: one a line, or separated by blanks; quotes keep blanks.
 bool expand_response_files(int argc, const char* const* argv, std::vector<std::string>& result) {
@@ -155,7 +161,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
 
   const std::string output = "Output";
   app.add_option("-o", o.output, "write to FILE, atomically and only when it changes; with several models to a folder")->type_name("FILE")->group(output);
-  app.add_flag("--python", python, "a Python config (the default)")->group(output);
+  if (o.command != Command::verify) app.add_flag("--python", python, "a Python config (the default)")->group(output);
   app.add_flag("--json{tagged}", json_form, "JSON with tagged dims, for the loader; --json=plain for RETURNN without any Python; with --eager: results as JSON")->group(output);
   app.add_option("--emit", part, "the piece to write")->check(CLI::IsMember({"all", "net", "extern", "dims"}))->group(output);
   app.add_option("--behavior-version", o.emit.behavior_version, "RETURNN's behavior_version (default 30)")->group(output);
@@ -191,6 +197,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   app.add_option("--print", e.print, "tensors: by name or variable (globs), or line (12, 12-20, model.rcn:12); several with commas")->take_all()->allow_extra_args(false)->type_name("WHAT")->group(run);
   app.add_flag("--full", e.full, "print large tensors in full, too")->group(run);
   app.add_option("--save", e.save, "write outputs, losses and errors (.npz); FILE.npz:WHAT also what fits")->take_all()->allow_extra_args(false)->type_name("FILE[:WHAT]")->group(run);
+  app.add_option("--record", e.record_folder, "write inputs, parameters and the tensor of each operation outside of loops and branches")->type_name("DIR")->group(run);
   app.add_option("--html", e.html_file, "write a page with the modules, the source, all tensors and pictures of them")->type_name("FILE")->group(run);
   app.add_flag("--summary", e.summary, "the slowest lines, the memory of tensors, and the number of parameters")->group(run);
   app.add_flag("--check-finite", e.check_finite, "stop at the first operation that makes a NaN or an infinity")->group(run);
@@ -207,6 +214,13 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   app.add_flag("--debug", e.debug, "a prompt at the first breakpoint or error, or at the first operation")->group(run);
   app.add_option("--device", e.device, "cpu or cuda[:N]")->group(run);
   app.add_option("--threads", e.threads, "threads of the tensor library")->group(run);
+
+  const std::string verify = "Verify";
+  VerifyFlags& v = o.verify;
+  if (o.command == Command::verify)
+    app.add_option("--python", v.python, "a Python that has RETURNN (default: $RCNC_PYTHON, else python3)")->type_name("PYTHON")->group(verify);
+  app.add_option("--against", v.against, "a RETURNN config to compare with, in place of the network dict of the model")->type_name("FILE")->group(verify);
+  app.add_option("--tolerance", v.tolerance, "relative to the largest value (default 0.0001)")->check(CLI::PositiveNumber)->group(verify);
 
   const std::string messages = "Messages";
   app.add_option("--diagnostics", diagnostics, "text or json")->check(CLI::IsMember({"text", "json"}))->group(messages);
@@ -236,6 +250,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
     return usage(error.what());
   }
 
+  if (o.models.size() > 1 && o.models[0] == "verify") return usage("`verify` has to come first: rcnc verify MODEL");
   if (o.models.size() > 1 && o.command == Command::compile)  // a command behind options: `rcnc -v check model.rcn`
     for (const auto& [word, command] : kCommands)
       if (o.models[0] == word) {
@@ -249,6 +264,18 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   }
   for (const CLI::Option* option : app.get_options()) {
     if (option->count() == 0 || option->get_name() == "--eager") continue;
+    if (option->get_group() == verify && o.command != Command::verify) return usage(option->get_name() + " goes with verify only");
+    if (o.command == Command::verify) {
+      if (option->get_group() == verify || option->get_group() == messages || option->get_name() == "MODEL") continue;
+      bool kept = option->get_group() == model && option->get_name() != "--modes" && option->get_name() != "--stdin-name";
+      if (!kept && std::find(std::begin(kSaysHowToRun), std::end(kSaysHowToRun), option->get_name()) == std::end(kSaysHowToRun))
+        return usage(option->get_name() + " does not go with verify");
+      for (const std::string& value : option->results()) {
+        v.for_run.push_back(option->get_name());
+        if (option->get_expected_max() > 0) v.for_run.push_back(value);
+      }
+      continue;
+    }
     if (option->get_group() == run && o.command != Command::run) return usage(option->get_name() + " goes with --eager only");
     if (option->get_group() == output && o.command == Command::run && option->get_name() != "--json")
       return usage(option->get_name() + " does not go with --eager; --save writes results to a file");
@@ -260,7 +287,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   if (rate->count() > 0 && !e.fit) return usage("--lr needs --fit");
   if (e.fit && !eval) e.train = true;
   if (e.device != "cpu") return usage("--device " + e.device + ": this version runs on the CPU only");
-  if (e.params_file.empty() && (!e.rename_map_file.empty() || e.params_partial))
+  if (e.params_file.empty() && (!e.rename_map_file.empty() || e.params_partial) && v.against.empty())
     return usage(std::string(e.params_partial ? "--params-partial" : "--rename-map") + " needs --params");
   if (const std::string& path = e.save_params_file; !path.empty() && !path.ends_with(".npz") && !path.ends_with(".safetensors"))
     return usage("--save-params writes FILE.npz or FILE.safetensors, not `" + path + "`");
@@ -301,7 +328,9 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   if (o.print_loader || o.print_operations || o.command == Command::doc) return parsed;
   if (o.models.empty()) return usage("no model file is given");
   if (o.emit.behavior_version < 21) return usage("--behavior-version must be 21 or higher: older versions treat dims in other ways");
-  if (o.models.size() > 1 && (o.command == Command::run || o.command == Command::params || o.command == Command::flags)) return usage("one model at a time is run or listed");
+  if (o.models.size() > 1 && (o.command == Command::run || o.command == Command::params || o.command == Command::flags || o.command == Command::verify))
+    return usage("one model at a time is run, verified or listed");
+  if (o.command == Command::verify && o.models[0] == "-") return usage("verify reads the model twice, so it must be a file");
   if (!o.source_map.empty() && (o.command != Command::compile || o.models.size() > 1 || !o.modes.empty()))
     return usage("--source-map goes with the compilation of one model in one mode");
   if (o.models.size() > 1 && o.command == Command::compile && o.output.empty()) return usage("several models need -o with a folder");

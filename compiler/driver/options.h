@@ -14,7 +14,7 @@
 
 namespace rcn {
 
-enum class Command { compile, run, check, params, flags, doc };
+enum class Command { compile, run, check, params, flags, verify, doc };
 enum class DiagnosticsForm { text, json };
 
 // What only eager runs look at.
@@ -34,6 +34,7 @@ struct EagerFlags {
   std::vector<std::string> save;        // FILE or FILE:globs
   bool full = false;
   bool summary = false;
+  std::string record_folder;
   std::string html_file;
   bool check_finite = false;
   bool check_padding = false;
@@ -49,6 +50,14 @@ struct EagerFlags {
   std::vector<std::string> breaks;      // --break WHERE
   bool debug = false;                   // a prompt
   std::string device = "cpu";
+};
+
+// Of `rcnc verify`.
+struct VerifyFlags {
+  std::string python;                // --python; empty: $RCNC_PYTHON, else python3
+  std::string against;               // --against
+  double tolerance = 1e-4;
+  std::vector<std::string> for_run;  // what of the command line says how to run the model
 };
 
 struct Options {
@@ -73,6 +82,7 @@ struct Options {
   bool markdown = false;
   Limits limits;
   EagerFlags eager;
+  VerifyFlags verify;
 };
 
 // Parses the command line. Prints help, version and usage errors itself; then `exit` is set and nothing is to be done.

@@ -7,6 +7,7 @@
 
 #include "compiler/diag/render.h"
 #include "compiler/driver/log.h"
+#include "compiler/driver/operation_map.h"
 #include "compiler/driver/stdlib_index.h"
 #include "compiler/emit/source_map.h"
 #include "compiler/graph/pack.h"
@@ -117,7 +118,10 @@ EvalResult run(Session& session, Backend& backend, std::function<bool(const std:
 Compiled compile(Session& session) {
   Graph graph;
   GraphBackend backend(graph, session.ops, session.context);
-  EvalResult result = run(session, backend);
+  bool mapped = session.options.command == Command::verify;
+  OperationMap operations;
+  NumberingBackend numbering(backend, [&](const NumberedTensor& made) { operations.add(made); });
+  EvalResult result = run(session, mapped ? static_cast<Backend&>(numbering) : backend);
   if (!result.ok) return {};
   backend.finish();
   LiveLayers layers;
@@ -143,8 +147,9 @@ Compiled compile(Session& session) {
     verify_or_throw(graph, layers, "add_order_anchor");
   }
   StageTimer timer(session, "emit");
-  Compiled compiled{emit(graph, layers, session.sources, session.options.emit, session.diagnostics), std::move(result.parameters), {}};
-  if (!session.options.source_map.empty()) compiled.source_map = source_map(layers, session.sources);
+  Compiled compiled{emit(graph, layers, session.sources, session.options.emit, session.diagnostics), std::move(result.parameters), {}, {}};
+  if (mapped || !session.options.source_map.empty()) compiled.source_map = source_map(layers, session.sources);
+  if (mapped) compiled.operations = operations.json(layers, session.sources);
   return compiled;
 }
 

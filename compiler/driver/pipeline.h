@@ -57,6 +57,7 @@ struct Compiled {
   std::string text;
   std::vector<Parameter> parameters;
   std::string source_map;  // where the options ask for it
+  std::string operations;  // for verify: see operation_map.h
 };
 Compiled compile(Session& session);
 
