@@ -46,7 +46,8 @@ class TemporaryFolder {
  public:
   TemporaryFolder() {
     std::string pattern = (std::filesystem::temp_directory_path() / "rcnc-verify-XXXXXX").string();
-    if (!mkdtemp(pattern.data())) throw std::runtime_error("cannot make a temporary folder: " + std::string(std::strerror(errno)));
+    if (!mkdtemp(pattern.data()))
+      throw std::runtime_error("cannot make a temporary folder: " + std::string(std::strerror(errno)));
     path_ = pattern;
   }
   ~TemporaryFolder() {
@@ -122,7 +123,8 @@ std::filesystem::path eager_program() {
 
 int verify_model(const Options& options) {
   if (::access(eager_program().c_str(), X_OK) != 0) {
-    std::cerr << "rcnc: error: verify needs `rcnc-eager` beside `rcnc`\nhelp: install libtorch and build again; `scripts/run` does both\n";
+    std::cerr << "rcnc: error: verify needs `rcnc-eager` beside `rcnc`\n"
+              << "help: install libtorch and build again; `scripts/run` does both\n";
     return code(ExitCode::usage);
   }
   Messages messages;
@@ -154,7 +156,8 @@ int verify_model(const Options& options) {
   folder.write("operations.json", compiled.operations);
   folder.write("source_map.json", compiled.source_map);
 
-  int result = run_python(python, {"-B", (folder.path() / "verify.py").string(), (folder.path() / "job.json").string()});
+  std::filesystem::path program = folder.path() / "verify.py", job_file = folder.path() / "job.json";
+  int result = run_python(python, {"-B", program.string(), job_file.string()});
   if (result < 0) {
     std::cerr << "rcnc: error: cannot start the Python `" << python << "`: " << std::strerror(errno)
               << "\nhelp: name one that has RETURNN with `--python PYTHON` or in $RCNC_PYTHON\n";

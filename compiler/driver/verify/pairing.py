@@ -30,7 +30,8 @@ def paired(theirs, ours, lacks_dims=False):
             lengths[dim] = ours["lengths"][dim]
             length_dims[dim] = ours["length_dims"].get(dim, [])
     order = axes + rest
-    left = dict(theirs, values=values, dims=[ours["dims"][axis] for axis in order], lengths=lengths, length_dims=length_dims)
+    dims = [ours["dims"][axis] for axis in order]
+    left = dict(theirs, values=values, dims=dims, lengths=lengths, length_dims=length_dims)
     if (left["sparse_dim"] is None) == (ours["sparse_dim"] is None):
         left["sparse_dim"] = ours["sparse_dim"]
     right = dict(ours, values=numpy.transpose(ours["values"], order), dims=left["dims"])
@@ -42,7 +43,7 @@ def inputs_for(externs, given):
 
     :param externs: as `referee.Network.externs` gives them
     :param given: inputs of the eager run: "name", "key", "values" and "tensor"
-    :return: `NAME` and `NAME/length/DIM` -> array; None for a dim of an extern that no dim of the input fits
+    :return: `NAME` and `NAME/length/DIM` -> array
     :raises LookupError: names what does not fit
     """
     by_key = {item["key"]: item for item in given}
@@ -58,7 +59,8 @@ def inputs_for(externs, given):
         inputs[name] = numpy.transpose(values, axes)
         for dim, axis in zip(extern["dims"], axes):
             if dim["kind"] == "dynamic":
-                inputs[f"{name}/length/{dim['name']}"] = numpy.asarray(tensor["lengths"][tensor["dims"][axis]], dtype="int32")
+                lengths = tensor["lengths"][tensor["dims"][axis]]
+                inputs[f"{name}/length/{dim['name']}"] = numpy.asarray(lengths, dtype="int32")
     return inputs
 
 
