@@ -5,6 +5,7 @@ import pty
 import re
 import select
 import shlex
+import shutil
 import signal
 import subprocess
 import time
@@ -78,8 +79,19 @@ class Terminal:
     def send(self, text):
         os.write(self.fd, text.encode())
 
-    def exit_code(self):
+    def kill(self):
+        """The program, if it still runs."""
+        try:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        except (ProcessLookupError, ChildProcessError):
+            pass
+
+    def exit_code(self, seconds=60):
+        end = time.monotonic() + seconds
         while True:
+            if not select.select([self.fd], [], [], max(0, end - time.monotonic()))[0]:
+                os.kill(self.pid, signal.SIGKILL)
             try:
                 if not os.read(self.fd, 4096):
                     break
@@ -92,7 +104,9 @@ class Terminal:
 class Debugging(support.CliTest):
     def terminal(self, model, *args):
         self.write("model.rcn", model)
-        return Terminal([str(support.RCNC), "--eager", *args, "model.rcn"], self.folder)
+        terminal = Terminal([str(support.RCNC), "--eager", *args, "model.rcn"], self.folder)
+        self.addCleanup(terminal.kill)
+        return terminal
 
     def script(self, model, text, *args):
         self.write("model.rcn", model)
@@ -132,8 +146,8 @@ class Debugging(support.CliTest):
         self.assertEqual(terminal.exit_code(), 0)
 
     def test_an_interrupt_opens_the_prompt(self):
-        terminal = self.terminal(LONG, "--break", "error")
-        time.sleep(2)
+        terminal = self.terminal(LONG, "--break", "error", "--trace")
+        terminal.expect("loop[")  # it runs
         terminal.send("\x03")
         terminal.expect("interrupted")
         terminal.expect("(rcn) ")
@@ -149,6 +163,7 @@ class Debugging(support.CliTest):
         run = subprocess.Popen(
             [support.RCNC, "--eager", "--trace", "model.rcn"], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
+        self.addCleanup(run.kill)
         run.stdout.readline()
         run.send_signal(signal.SIGINT)
         run.stdout.read()
@@ -163,8 +178,7 @@ class Debugging(support.CliTest):
         )
         run.stdin.write("p shifted\n")
         run.stdin.flush()
-        while run.stdout.readline() != "[[3, 5]]\n":
-            pass
+        self.assertIn("[[3, 5]]\n", iter(run.stdout.readline, ""))
         self.write("model.rcn", MODEL.replace("2.0", "3.0"))
         out, _ = run.communicate("restart\np shifted\n", timeout=120)
         self.assertIn("[[4, 7]]", out)
@@ -198,6 +212,8 @@ class Debugging(support.CliTest):
 
     def test_what_the_documentation_shows_is_so(self):
         text = (support.ROOT / "docs" / "debugging.md").read_text()
+        shutil.copytree(support.ROOT / "tests" / "gallery", self.folder, dirs_exist_ok=True)
+        environment = {**os.environ, "RCNC_PYTHON": os.environ.get("RCNC_TEST_PYTHON", str(support.ROOT / "build" / "venv" / "bin" / "python"))}
         for model, name in re.findall(r"```rcn\n(# (\S+\.rcn)\n.*?)```", text, re.DOTALL):
             self.write(name, model)
         sessions = re.findall(r"```\n\$ rcnc (.*?)\n(.*?)```", text, re.DOTALL)
@@ -207,7 +223,7 @@ class Debugging(support.CliTest):
             said = [line.removeprefix("(rcn) ") for line in lines if line.startswith("(rcn) ")]
             run = subprocess.run(
                 [support.RCNC, *shlex.split(command)], cwd=self.folder, input="\n".join(said), stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT, text=True, timeout=120,
+                stderr=subprocess.STDOUT, text=True, timeout=120, env=environment,
             )
             with self.subTest(command=command):
                 self.assertEqual(run.stdout.splitlines(), [line for line in lines if not line.startswith("(rcn) ")])
