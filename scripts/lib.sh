@@ -6,7 +6,7 @@ build=$root/build
 
 build_packages=(g++ cmake ninja-build antlr4 libantlr4-runtime-dev nlohmann-json3-dev libcli11-dev libspdlog-dev
   libmpfr-dev doctest-dev pkg-config python3 libzip-dev libleveldb-dev libsndfile1-dev libhdf5-dev
-  libedit-dev)
+  libedit-dev libmimalloc-dev)
 # With RCNC_TORCH_DIR (the torch folder of a Python installation) Debian's is not needed.
 [ -n "${RCNC_TORCH_DIR:-}" ] || build_packages+=(libtorch-dev libopenblas0-openmp)
 
