@@ -13,7 +13,7 @@ A *result* is a dict of plain data:
      "errors": the same for losses that are only reported,
      "objective": what the optimiser minimises (scaled losses and constraints), "constraints": its L2 part,
      "gradients": {PARAM: array} of the objective, zeros where it does not depend on the parameter,
-     "layers": {NAME: like an output} of the layers that were asked for and have a tensor}
+     "layers": {NAME: like an output} of the layers that have a tensor, where some were asked for}
 
 The batch dim is called "batch". "lengths" has an entry for each dynamic dim; "length_dims" names the axes of
 that entry. Of different dims of one name the second is called NAME#2. Layers whose names begin with "." are none of the
@@ -129,8 +129,9 @@ class Network:
             "constraints": built.constraints,
         }
         tensors = {"outputs": built.outputs if want_outputs else {}}
-        found = {name: built.layer(name) for name in layers}
-        tensors["layers"] = {name: layer for name, layer in found.items() if layer is not None}
+        if layers:
+            found = {name: built.layer(name) for name in layers}
+            tensors["layers"] = {name: layer for name, layer in found.items() if layer is not None}
         for part, outputs in tensors.items():
             fetches[part] = {name: (output.values, output.lengths) for name, output in outputs.items()}
         if want_grads:

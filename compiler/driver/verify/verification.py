@@ -147,7 +147,7 @@ class Verification:
         made = {(item["number"], item["result"]): item for item in record["operations"]}
         drawn, count = None, 0
         for entry in self.operations:
-            item, layer = made.get((entry["number"], entry["result"])), theirs["layers"].get(entry["layer"])
+            item, layer = made.get((entry["number"], entry["result"])), theirs.get("layers", {}).get(entry["layer"])
             if item is None or layer is None:
                 continue
             if item["operation"] != entry["operation"]:
@@ -198,7 +198,7 @@ def _found(theirs, ours, part, name):
     if part != "outputs":
         return theirs[part].get(name)
     first = theirs["outputs"].get("output") if name == next(iter(ours["outputs"])) else None
-    return theirs["outputs"].get(name, theirs["layers"].get(name, first))
+    return theirs["outputs"].get(name, theirs.get("layers", {}).get(name, first))
 
 
 def described(tensor):
