@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
+#include "compiler/emit/source_map.h"
 #include "compiler/ops/lowering.h"
 
 namespace rcn {
@@ -10,11 +11,6 @@ namespace rcn {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json place(const SourceMap& sources, Span span) {
-  LineColumn at = sources.locate(span.file, span.begin);
-  return {{"file", std::string(sources.name(span.file))}, {"line", at.line}, {"column", at.column}};
-}
 
 // As RETURNN knows it in the network; empty for what is deeper inside of loops and branches.
 std::string name_of(const LayerRef& ref) {
@@ -42,10 +38,10 @@ std::string OperationMap::json(const LiveLayers& layers, const SourceMap& source
     Json entry{{"number", made.number},   {"operation", made.operation},  {"result", made.result},
                {"layer", name},           {"class", ref.layer->cls},      {"random", draws(*ref.layer)},
                {"lacks_dims", !tensor.missing.empty()}};
-    if (made.span.valid()) entry.update(place(sources, made.span));
+    if (made.span.valid()) entry.update(place_json(sources, made.span));
     Json calls = Json::array();
     for (auto call = made.calls.rbegin(); call != made.calls.rend(); ++call)
-      if (call->valid()) calls.push_back(place(sources, *call));
+      if (call->valid()) calls.push_back(place_json(sources, *call));
     entry["calls"] = std::move(calls);
     list.push_back(std::move(entry));
   }

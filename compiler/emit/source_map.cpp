@@ -10,11 +10,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json place(const SourceMap& sources, Span span) {
-  auto at = sources.locate(span.file, span.begin);
-  return {{"file", std::string(sources.name(span.file))}, {"line", at.line}, {"column", at.column}};
-}
-
 // `true_layer` of a branch; a loop has one dict only.
 std::string branch_of(const Layer& owner, const Region* region) {
   std::string result;
@@ -35,19 +30,24 @@ std::string prefix_of(const Region* region) {
 
 }  // namespace
 
+Json place_json(const SourceMap& sources, Span span) {
+  LineColumn at = sources.locate(span.file, span.begin);
+  return {{"file", std::string(sources.name(span.file))}, {"line", at.line}, {"column", at.column}};
+}
+
 std::string source_map(const LiveLayers& layers, const SourceMap& sources) {
   Json map = Json::object();
   for (const Layer* layer : layers.all()) {
     if (!layer->emitted() || !layer->span.valid()) continue;
-    const Json own = place(sources, layer->span);
+    const Json own = place_json(sources, layer->span);
     Json entry = own;
     Json calls = Json::array();
     for (const NameScope* scope = layer->scope; scope; scope = scope->caller)
-      if (scope->call.valid() && !sources.name(scope->call.file).starts_with("stdlib/")) calls.push_back(place(sources, scope->call));
+      if (scope->call.valid() && !sources.name(scope->call.file).starts_with("stdlib/")) calls.push_back(place_json(sources, scope->call));
     entry["calls"] = std::move(calls);
     Json parts = Json::array();
     for (Span part : layer->parts) {
-      Json at = place(sources, part);
+      Json at = place_json(sources, part);
       if (at != own && std::find(parts.begin(), parts.end(), at) == parts.end()) parts.push_back(std::move(at));
     }
     if (!parts.empty()) entry["parts"] = std::move(parts);

@@ -144,8 +144,8 @@ class Generator(Values):
 
     def _if(self, block, scope):
         conditions = [self.condition(scope) for _ in range(self.rng.choice([1, 1, 1, 2]))]
-        old = [n for n in sorted(scope.owned) if scope.vars.get(n) and n not in ("x", "c") and scope.vars[n].dtype != "index"]
-        old = [n for n in old if self._leaves_branch(scope.vars[n], scope)]
+        mine = [n for n in sorted(scope.owned) if scope.vars.get(n) and n not in ("x", "c")]
+        old = [n for n in mine if scope.vars[n].dtype != "index" and self._leaves_branch(scope.vars[n], scope)]
         count = self.rng.choice([1, 1, 2, 3])
         targets = {}
         for _ in range(count):
@@ -181,13 +181,13 @@ class Generator(Values):
             name = self._name("v")
             self._assign(block, scope, name, self.value(Type(F, frozenset(self.rng.choice(["batch hidden", "batch"]).split())), scope, 1))
             old = [name]
-        inner_scope = scope.child(masked=True, depth=scope.depth + 1)
+        inner_scope = scope.child(depth=scope.depth + 1)
         inner = []
         unsafe = self.rng.random() < 0.5 and wide
         if unsafe:
             guard = self._name("g")
             self._assign(block, scope, guard, self.value(Type(F, BATCH), scope, 1))
-            inner_scope = scope.child(masked=True, depth=scope.depth + 1)
+            inner_scope = scope.child(depth=scope.depth + 1)
             mask = Expr(Type(B, BATCH), f"{guard} > {self._number()}")
             risky = self.rng.choice(["nn.log({g})", "1.0 / {g}", "{g} ** 0.5", "nn.sqrt({g})"]).format(g=guard)
             self._assign(inner, inner_scope, self._name("v"), Expr(Type(F, BATCH), risky))
@@ -324,7 +324,7 @@ class Generator(Values):
             elif r < 0.5 and batched:
                 inner = []
                 mask = self.value(Type(B, BATCH), scope, 1)
-                assign(inner, scope.child(masked=True))
+                assign(inner, scope.child())
                 body.append(Node("masked", "masked {0}", [mask], "", [], [inner]))
             elif r < 0.95:
                 assign(body, scope)

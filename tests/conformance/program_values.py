@@ -18,8 +18,6 @@ class Scope:
     vars: dict                       # name -> Type
     owned: set                       # names that may be assigned here
     loops: tuple = ()                # (index, dim) of those around
-    masked: bool = False
-    mask_dims: frozenset = frozenset()
     depth: int = 0
 
     def child(self, **changes):
