@@ -3,15 +3,15 @@
 #include <ostream>
 
 #include "runtime/blas.h"
-#include "runtime/debug_backend.h"
-#include "runtime/fit.h"
-#include "runtime/grad_check.h"
-#include "runtime/objective.h"
-#include "runtime/padding_check.h"
+#include "runtime/check/fit.h"
+#include "runtime/check/grad_check.h"
+#include "runtime/check/objective.h"
+#include "runtime/check/padding_check.h"
+#include "runtime/debug/debug_backend.h"
 #include "runtime/pass.h"
-#include "runtime/recorder.h"
-#include "runtime/report.h"
-#include "runtime/watch.h"
+#include "runtime/show/recorder.h"
+#include "runtime/show/report.h"
+#include "runtime/show/watch.h"
 
 namespace rcn {
 

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "runtime/debug_view.h"
+#include "runtime/debug/debug_view.h"
 #include "runtime/hypotheses.h"
 
 namespace rcn {

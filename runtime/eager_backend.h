@@ -9,9 +9,9 @@
 #include "compiler/diag/diagnostic.h"
 #include "compiler/eval/backend.h"
 #include "runtime/beam.h"
-#include "runtime/inputs.h"
+#include "runtime/data/inputs.h"
+#include "runtime/data/params.h"
 #include "runtime/kernel.h"
-#include "runtime/params.h"
 
 namespace rcn {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/view.h"
+#include "runtime/show/view.h"
 
 namespace rcn {
 

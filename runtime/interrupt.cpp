@@ -19,14 +19,20 @@ void on_signal(int) {
 
 void end_at_once(int) { _exit(static_cast<int>(ExitCode::interrupted)); }
 
+void set_handler(void (*handler)(int), int flags) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  action.sa_flags = flags;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, nullptr);
+}
+
 }  // namespace
 
-void handle_interrupts(bool with_prompt) {
-  struct sigaction action = {};
-  action.sa_handler = with_prompt ? on_signal : end_at_once;
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, nullptr);  // without SA_RESTART: a prompt that waits for a line sees it
-}
+void handle_interrupts(bool with_prompt) { set_handler(with_prompt ? on_signal : end_at_once, SA_RESTART); }
+
+InterruptibleRead::InterruptibleRead() { set_handler(on_signal, 0); }
+InterruptibleRead::~InterruptibleRead() { set_handler(on_signal, SA_RESTART); }
 
 bool take_interrupt() {
   if (!wanted) return false;

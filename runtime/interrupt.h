@@ -8,5 +8,13 @@ namespace rcn {
 void handle_interrupts(bool with_prompt);
 // Whether there was one since it was last asked.
 bool take_interrupt();
+// While one lives, an interrupt ends a read that waits. Else it ends no system call: output would be lost.
+class InterruptibleRead {
+ public:
+  InterruptibleRead();
+  ~InterruptibleRead();
+  InterruptibleRead(const InterruptibleRead&) = delete;
+  InterruptibleRead& operator=(const InterruptibleRead&) = delete;
+};
 
 }  // namespace rcn

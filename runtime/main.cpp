@@ -3,7 +3,7 @@
 #include <iostream>
 
 #include "compiler/driver/driver.h"
-#include "runtime/debugger.h"
+#include "runtime/debug/debugger.h"
 #include "runtime/eager.h"
 #include "runtime/interrupt.h"
 

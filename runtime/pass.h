@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "runtime/batch.h"
+#include "runtime/data/batch.h"
 #include "runtime/eager.h"
 #include "runtime/eager_backend.h"
 

@@ -104,7 +104,8 @@ class Interpreter {
     Interpreter& in_;
     Frame* outer_;
   };
-  class Halt;  // what a debugger sees (debugging.cpp)
+  class Halt;            // what a debugger sees (debugging.cpp)
+  class LoopEvaluation;  // one `loop` (loop_statement.cpp)
 
   // ---- program (program.cpp)
   void make_units();
@@ -141,9 +142,8 @@ class Interpreter {
   void poison_targets(ast::Stmt& s);
   void poison(const ast::Target& target);
 
-  // ---- control flow over tensors (loops.cpp, branches.cpp)
+  // ---- control flow over tensors (loop_statement.cpp, loops.cpp, branches.cpp)
   void exec_loop(const ast::LoopStmt& s);
-  Tensor loop_max(ast::Expr& e, bool known);
   void exec_stack(const ast::StackStmt& s);
   void builtin_end(CallArgs& args);
   Value frame_of(const Value& value, const Tensor& index, const ast::IndexExpr& e);

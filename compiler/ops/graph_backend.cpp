@@ -307,7 +307,7 @@ Tensor GraphBackend::input(const ExternInput& input) {
 
 namespace {
 
-// Filters as runtime/initializers.cpp has them, in NumPy, which RETURNN knows there.
+// Filters as runtime/data/initializers.cpp has them, in NumPy, which RETURNN knows there.
 std::string gammatone_text(const Initializer& init, const std::vector<Dim>& dims) {
   std::int64_t length = *dims.front()->size, channels = *dims.back()->size, parts = (length + 1023) / 1024;
   auto scale = [](double hertz) { return "numpy.log10(" + number_text(hertz) + " / 165.4 + 0.88)"; };

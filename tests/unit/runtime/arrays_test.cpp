@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <fstream>
 
-#include "runtime/initializers.h"
-#include "runtime/npy.h"
-#include "runtime/npz.h"
-#include "runtime/safetensors.h"
-#include "runtime/wire.h"
+#include "runtime/data/initializers.h"
+#include "runtime/data/npy.h"
+#include "runtime/data/npz.h"
+#include "runtime/data/safetensors.h"
+#include "runtime/data/wire.h"
 #include "tests/unit/runtime/bench.h"
 
 namespace rcn::test {

@@ -9,7 +9,7 @@
 
 #include "runtime/eager_backend.h"
 #include "runtime/kernel.h"
-#include "runtime/view.h"
+#include "runtime/show/view.h"
 
 namespace rcn::test {
 

@@ -1,6 +1,6 @@
 // What is run again: training on one batch, other padding, sequences alone.
-#include "runtime/fit.h"
-#include "runtime/padding_check.h"
+#include "runtime/check/fit.h"
+#include "runtime/check/padding_check.h"
 #include "tests/unit/runtime/bench.h"
 
 namespace rcn::test {

@@ -1,8 +1,8 @@
 // Places of breakpoints, and values as the debugger shows and reduces them.
 #include <sstream>
 
-#include "runtime/breakpoints.h"
-#include "runtime/debug_view.h"
+#include "runtime/debug/breakpoints.h"
+#include "runtime/debug/debug_view.h"
 #include "tests/unit/runtime/bench.h"
 
 namespace rcn::test {

@@ -6,9 +6,9 @@
 #include <regex>
 #include <sstream>
 
+#include "runtime/data/npz.h"
 #include "runtime/eager.h"
-#include "runtime/npz.h"
-#include "runtime/report.h"
+#include "runtime/show/report.h"
 #include "tests/unit/runtime/bench.h"
 
 namespace rcn::test {

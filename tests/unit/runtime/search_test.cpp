@@ -5,7 +5,7 @@
 #include <numeric>
 #include <sstream>
 
-#include "runtime/report.h"
+#include "runtime/show/report.h"
 #include "tests/unit/runtime/bench.h"
 
 namespace rcn::test {

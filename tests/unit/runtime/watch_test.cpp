@@ -3,10 +3,10 @@
 
 #include "runtime/hypotheses.h"
 #include "runtime/memory.h"
-#include "runtime/report.h"
-#include "runtime/selector.h"
-#include "runtime/summary.h"
-#include "runtime/trace.h"
+#include "runtime/show/report.h"
+#include "runtime/show/selector.h"
+#include "runtime/show/summary.h"
+#include "runtime/show/trace.h"
 #include "tests/unit/runtime/bench.h"
 
 namespace rcn::test {
