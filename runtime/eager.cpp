@@ -17,6 +17,7 @@ namespace rcn {
 
 struct EagerRun::State : Pass {
   EagerOptions options;
+  const SourceMap& sources;
   DiagnosticSink& sink;
   std::ostream& out;
   std::ostream& log;  // what tells of the run
@@ -29,6 +30,7 @@ struct EagerRun::State : Pass {
         std::ostream& out_stream, std::ostream& err_stream)
       : Pass(o, d, dims, known),
         options(std::move(o)),
+        sources(s),
         sink(d),
         out(out_stream),
         log(options.json ? err_stream : out_stream),
@@ -89,7 +91,7 @@ struct EagerRun::State : Pass {
         write_json_report(out, backend.marks(), objective, params.all(), watch.printed(), run.lengths, options.grad,
                           options.padding);
       } else {
-        write_text_report(out, backend.marks(), objective, params.all(), run.lengths, options.grad);
+        write_text_report(out, backend.marks(), objective, params.all(), run.lengths, sources, options.grad);
       }
       watch.write_summary(params.all());
       bool good = watch.check_gradients();

@@ -5,12 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 
 #include "compiler/driver/output.h"
@@ -67,16 +69,37 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-// While one lives, Ctrl-C ends the children only, so that what they leave can be removed.
-class InterruptsIgnored {
+volatile std::sig_atomic_t ended_by = 0;  // a signal that asks this process to end
+volatile std::sig_atomic_t child_to_end = 0;
+
+void end_child(int signal) {
+  ended_by = signal;
+  if (child_to_end > 0) ::kill(child_to_end, signal);
+}
+
+// While one lives, Ctrl-C ends the children only, and what asks this process to end is passed on to the child: what they
+// leave is removed first.
+class SignalsToChild {
  public:
-  InterruptsIgnored() : before_(std::signal(SIGINT, SIG_IGN)) {}
-  ~InterruptsIgnored() { std::signal(SIGINT, before_); }
-  InterruptsIgnored(const InterruptsIgnored&) = delete;
-  InterruptsIgnored& operator=(const InterruptsIgnored&) = delete;
+  SignalsToChild() {
+    for (std::size_t i = 0; i < kSignals.size(); ++i) {
+      struct sigaction action = {};
+      action.sa_handler = kSignals[i] == SIGINT ? SIG_IGN : end_child;
+      sigemptyset(&action.sa_mask);
+      sigaction(kSignals[i], &action, &before_[i]);
+    }
+  }
+  ~SignalsToChild() {
+    child_to_end = 0;
+    for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+  }
+  SignalsToChild(const SignalsToChild&) = delete;
+  SignalsToChild& operator=(const SignalsToChild&) = delete;
+
+  static constexpr std::array<int, 3> kSignals{SIGINT, SIGTERM, SIGHUP};
 
  private:
-  void (*before_)(int);
+  std::array<struct sigaction, kSignals.size()> before_ = {};
 };
 
 std::string python_of(const Options& options) {
@@ -95,10 +118,10 @@ int run_python(const std::string& python, std::vector<std::string> arguments) {
   posix_spawnattr_init(&attributes);
   sigset_t defaults;
   sigemptyset(&defaults);
-  sigaddset(&defaults, SIGINT);
+  for (int signal : SignalsToChild::kSignals) sigaddset(&defaults, signal);
   posix_spawnattr_setsigdefault(&attributes, &defaults);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-  InterruptsIgnored ignored;
+  SignalsToChild signals;
   pid_t child = 0;
   int error = posix_spawnp(&child, argv[0], nullptr, &attributes, argv.data(), environ);
   posix_spawnattr_destroy(&attributes);
@@ -106,6 +129,8 @@ int run_python(const std::string& python, std::vector<std::string> arguments) {
     errno = error;
     return -1;
   }
+  child_to_end = child;
+  if (ended_by) ::kill(child, ended_by);  // it came before
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
@@ -134,7 +159,8 @@ int verify_model(const Options& options) {
   print_diagnostics(messages, options);
   if (messages.diagnostics.has_errors()) return code(ExitCode::model_error);
 
-  TemporaryFolder folder;
+  std::optional<TemporaryFolder> temporary(std::in_place);
+  const TemporaryFolder& folder = *temporary;
   for (const PythonFile& file : kFiles) folder.write(file.name, file.text);
   folder.write("network.py", compiled.text);
   Json parameters = Json::array();
@@ -158,8 +184,11 @@ int verify_model(const Options& options) {
 
   std::filesystem::path program = folder.path() / "verify.py", job_file = folder.path() / "job.json";
   int result = run_python(python, {"-B", program.string(), job_file.string()});
+  int error = errno;
+  temporary.reset();
+  if (ended_by) std::raise(ended_by);
   if (result < 0) {
-    std::cerr << "rcnc: error: cannot start the Python `" << python << "`: " << std::strerror(errno)
+    std::cerr << "rcnc: error: cannot start the Python `" << python << "`: " << std::strerror(error)
               << "\nhelp: name one that has RETURNN with `--python PYTHON` or in $RCNC_PYTHON\n";
     return code(ExitCode::usage);
   }

@@ -163,8 +163,8 @@ LayerRef GraphBackend::valid(Dim d, Span span) {
   if (const LayerRef* ref = known(&Open::valid, d)) return *ref;
   LayerRef positions = range(d, span), lengths = length(d, span);
   std::vector<Dim> dims = context_.lengths.length_dims(d);
-  OptionDict options{{"from", OptionList{positions, lengths}}, {"kind", "less"}};
-  if (!dims.empty()) options.emplace_back("allow_broadcast_all_sources", true);
+  // Also one number broadcasts: RETURNN may move a history out of its loop, and then there is one for each step.
+  OptionDict options{{"from", OptionList{positions, lengths}}, {"kind", "less"}, {"allow_broadcast_all_sources", true}};
   dims.push_back(d);
   LayerRef result{&add_shared("compare", std::move(options), {dims, DType::bool_, nullptr}, name_of(d) + "_valid", span), {}};
   keep(&Open::valid, d, result);

@@ -62,7 +62,7 @@ Objective compute_objective(const std::vector<MarkedTensor>& marks, const std::v
     const at::Tensor& value = eager(p.tensor).value;
     if (!value.requires_grad()) continue;
     values.push_back(value);
-    result.gradients.push_back({p.parameter.path, {}, value});
+    result.gradients.push_back({p.parameter.path, {}, value, p.parameter.span});
   }
   if (values.empty() || !total.requires_grad()) return result;
   auto grads = torch::autograd::grad({total}, values, {}, {}, false, true);

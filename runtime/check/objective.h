@@ -21,6 +21,7 @@ struct Gradient {
   std::string name;
   at::Tensor value;  // undefined where the objective does not depend on the parameter
   at::Tensor parameter;
+  Span span;  // of the parameter
 };
 
 struct Objective {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "runtime/show/columns.h"
+#include "runtime/show/trace.h"
 #include "runtime/show/view.h"
 
 namespace rcn {
@@ -34,11 +35,13 @@ double median_norm(const std::vector<Gradient>& gradients) {
   return norms[norms.size() / 2];
 }
 
-void write_gradients(std::ostream& out, const std::vector<Gradient>& gradients) {
+// A row for each; those to look at say where the parameter is from.
+void write_gradients(std::ostream& out, const std::vector<Gradient>& gradients, const SourceMap& sources) {
   double median = median_norm(gradients);
   std::vector<std::vector<std::string>> rows;
   std::size_t missing = 0, zero = 0, exploding = 0, not_finite = 0;
   for (const Gradient& g : gradients) {
+    std::size_t before = missing + zero + exploding + not_finite;
     std::string text = "missing: the objective does not depend on it";
     if (!g.value.defined()) {
       ++missing;
@@ -56,7 +59,8 @@ void write_gradients(std::ostream& out, const std::vector<Gradient>& gradients) 
         text += "  (exploding: " + short_number(n / median) + " times the median)";
       }
     }
-    rows.push_back({"gradient", g.name, "[" + shape_text(g.parameter) + "]", text});
+    bool look = missing + zero + exploding + not_finite > before;
+    rows.push_back({"gradient", g.name, "[" + shape_text(g.parameter) + "]", text, look && g.span.valid() ? position_text(g.span, sources) : ""});
   }
   write_table(out, rows);
   std::string flagged;
@@ -82,7 +86,7 @@ void write_printed(std::ostream& out, const std::string& name, const Tensor& ten
 }
 
 void write_text_report(std::ostream& out, const std::vector<MarkedTensor>& marks, const Objective& objective,
-                       const std::vector<LoadedParameter>& params, Lengths& lengths, bool with_grad) {
+                       const std::vector<LoadedParameter>& params, Lengths& lengths, const SourceMap& sources, bool with_grad) {
   std::vector<std::vector<std::string>> rows;
   for (const MarkedTensor& m : marks)
     if (m.mark.role == MarkRole::output)
@@ -109,7 +113,7 @@ void write_text_report(std::ostream& out, const std::vector<MarkedTensor>& marks
       rows.push_back({"assigned", p.parameter.path, "[" + shape_text(p.next) + "]",
                       stats_text(statistics({p.next, p.parameter.type.dims}, lengths))});
   write_table(out, rows);
-  if (with_grad) write_gradients(out, objective.gradients);
+  if (with_grad) write_gradients(out, objective.gradients, sources);
 }
 
 SavedTensor saved_tensor(const std::string& name, const Tensor& tensor, Lengths& lengths) {

@@ -16,7 +16,7 @@ void write_printed(std::ostream& out, const std::string& name, const Tensor& ten
                    bool full);
 
 void write_text_report(std::ostream& out, const std::vector<MarkedTensor>& marks, const Objective& objective,
-                       const std::vector<LoadedParameter>& params, Lengths& lengths, bool with_grad);
+                       const std::vector<LoadedParameter>& params, Lengths& lengths, const SourceMap& sources, bool with_grad);
 
 struct PrintedTensor {
   std::string name;

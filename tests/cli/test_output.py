@@ -8,7 +8,7 @@ import stat
 import subprocess
 import unittest
 
-from support import BROKEN, INTERRUPTED, MODEL, MODEL_ERROR, NOBODY, OK, RCNC, USAGE, CliTest
+from support import BROKEN, INTERRUPTED, MODEL, MODEL_ERROR, NOBODY, OK, RCNC, USAGE, CliTest, eager_there
 
 
 FUSED = """\
@@ -190,6 +190,20 @@ class Streams(CliTest):
             process.send_signal(signal.SIGINT)
             self.assertIn(process.wait(10), (INTERRUPTED, -signal.SIGINT))
         self.assertEqual(self.files(), ["model.rcn"])
+
+    @unittest.skipUnless(eager_there(), "there is no rcnc-eager")
+    def test_verify_asked_to_end_leaves_nothing(self):
+        self.write("python", "#!/bin/sh\necho started >&2\nexec sleep 60\n")
+        (self.folder / "python").chmod(0o755)
+        (self.folder / "temporary").mkdir()
+        environment = {**os.environ, "TMPDIR": str(self.folder / "temporary")}
+        command = [RCNC, "verify", "model.rcn", "--python", "./python"]
+        with subprocess.Popen(command, cwd=self.folder, stderr=subprocess.PIPE, env=environment) as process:
+            self.assertEqual(process.stderr.readline(), b"started\n")
+            self.assertEqual(len(list((self.folder / "temporary").iterdir())), 1)
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(10), -signal.SIGTERM)
+        self.assertEqual(list((self.folder / "temporary").iterdir()), [])
 
 
 class SameBytes(CliTest):

@@ -9,6 +9,8 @@ inputs, and must agree: outputs, losses, gradients, dims, lengths, dtypes, param
   poison    other values in the padding (1e3; NaN; other legal indices) change no valid frame
   alone     a sequence alone gives what it gives in the batch
   permuted  the axes of the inputs in another order in memory change nothing
+  empty     with a sequence of length zero in every dim both agree again
+  float64   with every float32 of the case a float64 both agree again
 
 Comment lines at the top of a case say more:
 
@@ -18,6 +20,9 @@ Comment lines at the top of a case say more:
   # train                      compare with the train flag on as well
   # further-lengths: DIM N N N  compare with these as well, inf and nan in gradients included
   # lengths: DIM N N N          these in place of random ones, one for each sequence of the batch
+  # not-empty: REASON           no `empty` run
+  # not-float64: REASON         no `float64` run
+  # float32-inside: REASON      in the `float64` run values agree as those of float32 do
   # batch-mates                outputs mix sequences on purpose: no `alone` runs for those named behind it
 """
 
@@ -36,8 +41,10 @@ from compare import compare, sequence_of
 from eager import Eager
 from inputs import poisoned, random_inputs, random_parameters, single
 from referee import Network
+from widen import wide_library, widened
 
 HERE = pathlib.Path(__file__).resolve().parent
+FLOAT64_TOLERANCE = 1e-8  # nothing on the way is computed in float32
 LOOP = re.compile(r'("class": "rec",\s*"from": \[\],)')
 
 
@@ -52,6 +59,9 @@ class Case:
         self.controls = [tuple(line[len("control:"):].strip().split(" -> ")) for line in head if line.startswith("control:")]
         self.args = [word for line in head if line.startswith("args:") for word in line[len("args:"):].split()]
         self.train = "train" in head
+        self.not_empty = any(line.startswith("not-empty:") for line in head)
+        self.float32_inside = any(line.startswith("float32-inside:") for line in head)
+        self.not_float64 = any(line.startswith("not-float64:") for line in head)
         self.batch_mates = {name for line in head if line.startswith("batch-mates:") for name in line.split(":")[1].split()}
         self.ranges, self.lengths, self.further_lengths = {}, {}, {}
         for line in head:
@@ -121,6 +131,9 @@ class Runner:
             if case.further_lengths:
                 others = random_inputs(externs, seed=7, lengths=case.further_lengths, ranges=case.ranges)
                 note(f"lengths {case.further_lengths}", compare(*both(others), ignore=["output"]))
+            if not case.not_empty and (empty := emptied(inputs, externs)):
+                others = random_inputs(externs, seed=7, lengths=empty, ranges=case.ranges)
+                note(f"empty {spread_text(empty)}", compare(*both(others), ignore=["output"]))
             unmoved = LOOP.sub(r'\1 "optimize_move_layers_out": False,', text)
             if unmoved != text:
                 with Network(unmoved) as other:
@@ -146,6 +159,7 @@ class Runner:
             if "nn.assign(" in case.text:
                 lines += self._assigned(case, network, inputs, params)
             lines += self._permuted(case, inputs, params, theirs)
+            lines += self._float64(case)
             lines += self._controls(case, text, inputs, params, ours)
         return lines
 
@@ -178,6 +192,25 @@ class Runner:
             theirs = named_alike(network.run(values), case.declared)
             lines += [f"permuted, RETURNN: {line}" for line in compare(expected, theirs)]
         return lines
+
+    def _float64(self, case):
+        if case.not_float64:
+            return []
+        model = self.folder / f"{case.name}_float64.rcn"
+        model.write_text(widened(case.text), encoding="utf-8")
+        (self.folder / "wide.rcn").write_text(wide_library(), encoding="utf-8")
+        with Network(self.emit(model, case.args)) as network:
+            params = random_parameters(network.params(), seed=3)
+            inputs = random_inputs(network.externs(), seed=7, lengths=case.lengths, ranges=case.ranges)
+            network.set_params(params)
+            theirs = named_alike(network.run(inputs), case.declared)
+        ours = named_alike(self.eager.run(model, inputs, params, options=case.args), case.declared)
+        lines = compare(theirs, ours, ignore=["output"])
+        if not lines and not case.float32_inside:  # losses are float32
+            names = theirs["outputs"].keys() & ours["outputs"].keys()
+            wide = [{"outputs": {name: result["outputs"][name] for name in names}} for result in (theirs, ours)]
+            lines = compare(*wide, FLOAT64_TOLERANCE, ignore=["output"])
+        return [f"float64: {line}" for line in lines]
 
     def _controls(self, case, text, inputs, params, ours):
         lines = []
@@ -217,6 +250,25 @@ def named_alike(result, declared):
             },
         }
     return {**result, "outputs": outputs}
+
+
+def emptied(inputs, externs):
+    """The lengths of the dynamic dims over the batch, with 0 for one sequence of each; {} where each has such already."""
+    lengths = {}
+    for name, extern in externs.items():
+        for dim in extern["dims"]:
+            if dim["kind"] == "dynamic" and dim["length_dims"] == ["batch"]:
+                lengths[dim["name"]] = numpy.array(inputs[f"{name}/length/{dim['name']}"])
+    if all(0 in values for values in lengths.values()):
+        return {}
+    for i, values in enumerate(lengths.values()):
+        if len(values) > 1 and 0 not in values:
+            values[(int(values.argmax()) + 1 + i) % len(values)] = 0  # the longest stays, if there is another
+    return lengths
+
+
+def spread_text(lengths):
+    return ", ".join(f"{name} {' '.join(map(str, values))}" for name, values in lengths.items())
 
 
 def without(result, *parts):

@@ -8,7 +8,7 @@ namespace rcn::test {
 TEST_CASE("Adam: two steps worked out by hand") {
   Adam adam(0.1);
   ParamValues values{{"w", at::tensor({1.0})}, {"idle", at::tensor({2.0})}};
-  auto step = [&](double gradient) { adam.step(values, {{"w", at::tensor({gradient}), {}}, {"idle", {}, {}}}); };
+  auto step = [&](double gradient) { adam.step(values, {{"w", at::tensor({gradient}), {}, {}}, {"idle", {}, {}, {}}}); };
   step(4.0);
   CHECK(values.at("w").item<double>() == doctest::Approx(0.9));
   step(2.0);
