@@ -69,7 +69,7 @@ std::vector<Dim> check_convolution(OpCall& call, std::size_t most_axes, const st
     require_no_dependents(call, kSource, axis, kAxes);
     require_length_dims(call, kSource, axis);
   }
-  require_dtype(call, kSource, Wanted::floats);
+  require_dtype(call, kSource, Wanted::float32);
   std::vector<Dim> filter = sizes;
   filter.insert(filter.end(), filter_ends.begin(), filter_ends.end());
   require_exact_dims(call, kFilter, filter);
@@ -362,7 +362,7 @@ constexpr OpParam kTransposedConv[] = {{"source", arg::tensor},
 
 constexpr OpDef kOps[] = {
     {{"conv", kConv, "(Tensor, list)",
-      "Convolution over one to three axes: y[t, o] = sum over k, i of x[t * stride + k * dilation - left, i] * "
+      "Convolution over one to three axes, in float32: y[t, o] = sum over k, i of x[t * stride + k * dilation - left, i] * "
       "filter[k, i, o], plus `bias` "
       "`[out_dim]`, and the list of dims in place of `in_spatial_dims`. `filter`: `[filter_size, in_dim // groups, "
       "out_dim]`. With `padding` "

@@ -7,9 +7,21 @@ namespace {
 constexpr mpfr_prec_t kFirst = 128, kLast = 4096;  // at the last one, the value is a double or lies halfway of two
 constexpr int kLostBits = 24;                      // more than any of our formulas loses
 
+// What MPFR keeps for a thread ends with it.
+struct Caches {
+  bool used = false;
+  ~Caches() {
+    if (used) mpfr_free_cache();
+  }
+};
+thread_local Caches caches;
+
 class Real {
  public:
-  explicit Real(mpfr_prec_t precision) { mpfr_init2(value_, precision); }
+  explicit Real(mpfr_prec_t precision) {
+    caches.used = true;
+    mpfr_init2(value_, precision);
+  }
   ~Real() { mpfr_clear(value_); }
   Real(const Real&) = delete;
   Real& operator=(const Real&) = delete;

@@ -33,7 +33,7 @@ void infer_lstm(OpCall& call) {
     require_exact_dims(call, i, state);
   }
   require_distinct(call, y);
-  require_dtype(call, kX, Wanted::floats);
+  require_dtype(call, kX, Wanted::float32);
   joined_dtype(call, {kX, kWRe, kW, kB}, Operation::arithmetic);
   if (with_state) joined_dtype(call, {kX, kH, kC}, Operation::arithmetic);
   std::int64_t direction = call.arg(kDirection).get<std::int64_t>();
@@ -100,7 +100,7 @@ constexpr OpParam kLstm[] = {{"source", arg::tensor}, {"w_re", arg::tensor}, {"w
 constexpr OpDef kOps[] = {
     {{"lstm", kLstm, "(Tensor, Tensor, Tensor)",
       "LSTM over `spatial_dim` (Hochreiter and Schmidhuber 1997; RETURNN's NativeLstm2): `z = x w + b + h w_re` in the blocks j, i, f, o "
-      "of `out_dim * 4`; `c' = c * sigmoid(f) + tanh(j) * sigmoid(i)`, `h' = tanh(c') * sigmoid(o)`; no bias of the forget gate. "
+      "of `out_dim * 4`; `c' = c * sigmoid(f) + tanh(j) * sigmoid(i)`, `h' = tanh(c') * sigmoid(o)`; no bias of the forget gate; in float32. "
       "`source: [batch, spatial_dim, in_dim]`, `w: [in_dim, 4 * out_dim]`, `w_re: [out_dim, 4 * out_dim]`. Gives the outputs of all frames and "
       "the last `h` and `c`, at each sequence's last frame, or its first with `direction=-1`. `nn.single_step_dim` makes one step.",
       infer_lstm},

@@ -116,10 +116,10 @@ const TensorType& axis_type(OpCall& call, std::size_t arg, std::size_t axis_arg)
 
 void require_dtype(OpCall& call, std::size_t arg, Wanted wanted) {
   DType t = call.type(arg).dtype;
-  bool good = wanted == Wanted::floats ? is_float(t) : wanted == Wanted::ints ? is_int(t)
-              : wanted == Wanted::bools ? t == DType::bool_ : t != DType::bool_;
+  bool good = wanted == Wanted::floats ? is_float(t) : wanted == Wanted::float32 ? t == DType::float32
+              : wanted == Wanted::ints ? is_int(t) : wanted == Wanted::bools ? t == DType::bool_ : t != DType::bool_;
   if (good) return;
-  static constexpr std::string_view kTexts[] = {"float", "int", "bool", "numbers"};
+  static constexpr std::string_view kTexts[] = {"float", "float32", "int", "bool", "numbers"};
   auto report = call.context().diagnostics.report(
       Diag::dtype_needed, call.arg_span(arg),
       {op_text(call.info()), std::string(call.info().params[arg].name),

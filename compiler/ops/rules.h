@@ -38,7 +38,7 @@ void require_static(OpCall& call, Dim d, std::size_t dim_arg);
 // As single_type, with all the checks that an operation needs which replaces one axis.
 const TensorType& axis_type(OpCall& call, std::size_t arg, std::size_t axis_arg);
 
-enum class Wanted { floats, ints, bools, numbers };
+enum class Wanted { floats, float32, ints, bools, numbers };  // float32: where RETURNN has the layer in no other
 void require_dtype(OpCall& call, std::size_t arg, Wanted wanted);
 void require_sparse(OpCall& call, std::size_t arg, Dim over);
 void require_one_of(OpCall& call, std::size_t arg, std::initializer_list<std::string_view> texts);

@@ -2,7 +2,7 @@
 """Measures rcnc and prints Markdown tables; docs/bench.md has the numbers of one run.
 
     tests/bench/run.py [--rcnc build/rcnc] [--returnn PYTHON] [--antlr build/tests/antlr_alone]
-                       [--torch build/tests/conformer_torch] [--quick]
+                       [--torch build/tests] [--quick]
 
 Every time is that of a whole process, cold. The commands take turns, so that what else the machine does hits all
 alike. Load makes times longer, never shorter: ratios and goals are of minima.
@@ -13,16 +13,16 @@ import collections
 import json
 import os
 import pathlib
-import random
 import re
 import statistics
-import struct
 import subprocess
 import sys
 import tempfile
 import time
 
+import eager
 import models
+from processes import spawn, table
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PYTHON = ["/usr/bin/python3", "-S", "-E", "-c"]
@@ -56,21 +56,6 @@ class Measured:
     @property
     def best(self):
         return min(self.seconds)
-
-
-def spawn(command, log):
-    """Runs a command without its output, standard error to the file `log`: (seconds, resource usage)."""
-    actions = [
-        (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
-        (os.POSIX_SPAWN_OPEN, 2, log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
-    ]
-    start = time.perf_counter()
-    pid = os.posix_spawn(command[0], command, os.environ, file_actions=actions)
-    _, status, usage = os.wait4(pid, 0)
-    seconds = time.perf_counter() - start
-    if status:
-        sys.exit(f"{' '.join(command)} failed:\n{pathlib.Path(log).read_text()}")
-    return seconds, usage
 
 
 def measure(commands, rounds, log):
@@ -117,15 +102,6 @@ def construct_time(python, model):
     return "failed" if done.returncode else f"{float(done.stdout.splitlines()[-1]) * 1000:.0f}"
 
 
-def table(header, rows):
-    """Prints Markdown."""
-    print("| " + " | ".join(header) + " |")
-    print("| --- |" + " ---: |" * (len(header) - 1))
-    for row in rows:
-        print("| " + " | ".join(row) + " |")
-    print()
-
-
 def ms(seconds):
     return f"{seconds * 1000:.1f}"
 
@@ -138,42 +114,6 @@ def antlr_time(program, model):
     """The seconds that ANTLR alone takes to parse the file."""
     done = subprocess.run([program, str(model.path), "15"], capture_output=True, text=True, check=True)
     return float(done.stdout.split()[0]) / 1000
-
-
-def write_safetensors(path, name, shape, values):
-    """One float32 array."""
-    entry = {"dtype": "F32", "shape": shape, "data_offsets": [0, 4 * len(values)]}
-    header = json.dumps({name: entry}).encode()
-    path.write_bytes(struct.pack("<Q", len(header)) + header + struct.pack(f"<{len(values)}f", *values))
-
-
-def eager_rows(rcnc, by_hand, folder, rounds):
-    """The Conformer run eagerly beside the same network by hand, on the same parameters and data: rows of a table."""
-    data, params, log = folder / "data.safetensors", folder / "params.safetensors", str(folder / "log")
-    generator = random.Random(1)
-    write_safetensors(data, "data", [2, 200, 80], [generator.gauss(0, 1) for _ in range(2 * 200 * 80)])
-    model = [rcnc, "--eager", str(ROOT / "samples" / "conformer_ctc.rcn"), "-D", "aux_layers=[]", "--data", f"data={data}:data", "--time", "target_time=10,10"]
-    spawn([*model, "--save-params", str(params)], log)
-    rows = []
-    for threads in (1, 2):
-        whole = {"rcnc": [], "by hand": []}
-        forward = {"rcnc": [], "by hand": []}
-        for _ in range(rounds):
-            start = time.perf_counter()
-            ours = subprocess.run([*model, "--params", str(params), "--threads", str(threads), "--summary"], capture_output=True, text=True, check=True).stdout
-            whole["rcnc"].append(time.perf_counter() - start)
-            start = time.perf_counter()
-            theirs = subprocess.run([by_hand, str(params), str(data), "0", str(threads)], capture_output=True, text=True, check=True).stdout.split()
-            whole["by hand"].append(time.perf_counter() - start)
-            forward["by hand"].append(float(theirs[0]))
-            amount, unit = re.search(r"operations in ([0-9.]+)(ms|s)", ours).groups()
-            forward["rcnc"].append(float(amount) * (0.001 if unit == "ms" else 1))
-            found = re.search(r"output  log_probs .*min (\S+) +mean (\S+) +max (\S+)", ours).groups()
-            if any(abs(float(a) - float(b)) > 1e-3 for a, b in zip(found, theirs[2:])):
-                sys.exit(f"the Conformer by hand computes something else: {theirs[2:]}, not {found}")
-        for name in whole:
-            rows.append([f"{name}, {threads} thread{'s'[: threads - 1]}", f"{min(whole[name]):.2f}", f"{min(forward[name]):.3f}"])
-    return rows
 
 
 def report(listed, result, constructed, antlr, floor):
@@ -225,7 +165,7 @@ def main():
     arguments.add_argument("--rcnc", default=str(ROOT / "build" / "rcnc"))
     arguments.add_argument("--returnn", metavar="PYTHON", help="a Python with RETURNN: measures its construction too")
     arguments.add_argument("--antlr", metavar="PROGRAM", help="the built target antlr_alone: measures ANTLR alone too")
-    arguments.add_argument("--torch", metavar="PROGRAM", help="the built target conformer_torch: measures eager runs too")
+    arguments.add_argument("--torch", metavar="FOLDER", help="where conformer_torch and chain_torch are: measures eager runs too")
     arguments.add_argument("--quick", action="store_true", help="few runs")
     args = arguments.parse_args()
     rcnc = os.path.abspath(args.rcnc)
@@ -247,8 +187,7 @@ def main():
         antlr = antlr_time(args.antlr, next(m for m in listed if m.title == "10,000 lines")) if args.antlr else None
         report(listed, result, constructed, antlr, floor)
         if args.torch:
-            rows = eager_rows(rcnc, os.path.abspath(args.torch), folder, 3 if args.quick else 10)
-            table(["12-layer Conformer, 2 x 200 frames", "start to output, s", "operations, s"], rows)
+            eager.report(rcnc, pathlib.Path(args.torch).resolve(), folder, 3 if args.quick else 10)
 
 
 if __name__ == "__main__":

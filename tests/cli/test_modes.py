@@ -2,8 +2,9 @@
 
 import json
 import os
+import unittest
 
-from support import MODEL_ERROR, USAGE, CliTest
+from support import MODEL_ERROR, USAGE, CliTest, eager_there
 
 MODEL = """\
 import nn
@@ -75,6 +76,7 @@ class Mode(ModesTest):
         for wrong, meant in (("frist.train=true", "`first`"), ("rest.train=true", "`rest.0`"), ("first.skp=true", "`skip`")):
             self.assertIn("did you mean " + meant, self.error_of(MODEL_ERROR, "model.rcn", "--set", wrong))
 
+    @unittest.skipUnless(eager_there(), "there is no rcnc-eager")
     def test_eager(self):
         def values(*args):
             return json.loads(self.output_of("--eager", "model.rcn", "--json", *args))["outputs"]["x"]["values"]
