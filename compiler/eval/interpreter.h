@@ -184,7 +184,8 @@ class Interpreter {
   int search_of(Dim d) const;
   bool is_decided(Dim d) const;
   int choice_search(OpNode& node, Span span);
-  std::shared_ptr<const Origin> dims_origin(const TensorType& type) const;
+  std::shared_ptr<const Origin> dims_origin(const std::vector<Dim>& dims) const;  // null: inference has all their lengths
+  void set_training_dim(Dim d, const std::shared_ptr<const Origin>& origin);      // whose length has this origin, or none
   void require_available(const Mark& mark, const Tensor& value);
   int require_search(OpNode& node, Span span);
   Value score(const Tensor& sums, int search, Span span);

@@ -407,10 +407,13 @@ void Interpreter::LoopEvaluation::define_lengths() {
     if (!spec_.axis_known || d != axis) lengths().define(d, united({axis}, lengths().length_dims(d)));
   if (spec_.axis_known) return;
   lengths().define(axis, spec_.length_dims);
+  for (const Tensor& t : {run_.end, spec_.max})
+    if (t) in_.set_training_dim(axis, t->traits.training_only);
   if (axis_search_) in_.search_dims_.emplace(axis, axis_search_);
 }
 
 void Interpreter::LoopEvaluation::assign_results(const LoopResult& result) {
+  std::shared_ptr<const Origin> frames = in_.dims_origin({spec_.axis});  // how many there are
   std::size_t k = 0;
   for (std::size_t i = 0; i < s_.state.size(); ++i) {
     Value last = map_leaves(initial_[i], [&](const Value& leaf) -> Value {
@@ -420,6 +423,7 @@ void Interpreter::LoopEvaluation::assign_results(const LoopResult& result) {
       if (!tensor) return None{};
       tensor->traits = traits;
       if (axis_search_) tensor->traits.search = axis_search_;
+      if (!tensor->traits.training_only) tensor->traits.training_only = frames;
       return tensor;
     });
     in_.assign(s_.state[i].name, last, s_.state[i].name_span);

@@ -57,13 +57,19 @@ void collect_dims(const Value& value, std::vector<Dim>& dims) {
     for (const Value& item : value.list()) collect_dims(item, dims);
 }
 
-// Of inputs and results, and those that the operation is given.
-std::vector<Dim> dims_of(const OpNode& node) {
+// Those that the operation is given.
+std::vector<Dim> attr_dims(const OpNode& node) {
   std::vector<Dim> dims;
+  for (const auto& [name, value] : node.attrs) collect_dims(value, dims);
+  return dims;
+}
+
+// Of inputs and results as well.
+std::vector<Dim> dims_of(const OpNode& node) {
+  std::vector<Dim> dims = attr_dims(node);
   for (const Operand& input : node.inputs)
     if (const Tensor* t = as_tensor(input)) dims.insert(dims.end(), (*t)->type.dims.begin(), (*t)->type.dims.end());
   for (const TensorType& type : node.outputs) dims.insert(dims.end(), type.dims.begin(), type.dims.end());
-  for (const auto& [name, value] : node.attrs) collect_dims(value, dims);
   return dims;
 }
 
@@ -151,9 +157,12 @@ void Interpreter::set_traits(const OpNode& node, int search, const std::vector<T
   auto step = [&](const std::shared_ptr<const Origin>& from) {
     return std::make_shared<const Origin>(Origin{op_text(*node.op), node.span, from});
   };
+  if (!traits.training_only) traits.training_only = dims_origin(attr_dims(node));
   if (traits.training_only && traits.training_only->span != node.span) traits.training_only = step(traits.training_only);
-  for (const NewDim& d : node.new_dims)
+  for (const NewDim& d : node.new_dims) {
     if (int own = d.computed ? search_of(d.computed) : search) search_dims_.emplace(d.dim, own);
+    set_training_dim(d.dim, d.computed ? dims_origin({d.computed}) : traits.training_only);
+  }
   for (const Tensor& t : results) {
     t->traits = traits;
     // what has neither sequences nor their lengths is the same for all hypotheses
@@ -162,7 +171,7 @@ void Interpreter::set_traits(const OpNode& node, int search, const std::vector<T
                    std::any_of(dims.begin(), dims.end(), [&](Dim d) { return search_of(d) != 0; });
     t->traits.search = differs ? search : 0;
     if (!traits.training_only)
-      if (std::shared_ptr<const Origin> origin = dims_origin(t->type)) t->traits.training_only = step(origin);
+      if (std::shared_ptr<const Origin> origin = dims_origin(t->type.dims)) t->traits.training_only = step(origin);
   }
 }
 
@@ -180,9 +189,13 @@ void Interpreter::find_training_dims() {
       }
 }
 
-std::shared_ptr<const Origin> Interpreter::dims_origin(const TensorType& type) const {
+void Interpreter::set_training_dim(Dim d, const std::shared_ptr<const Origin>& origin) {
+  if (origin && !dims_origin({d})) training_dims_.emplace_back(d, origin);
+}
+
+std::shared_ptr<const Origin> Interpreter::dims_origin(const std::vector<Dim>& dims) const {
   if (training_dims_.empty()) return nullptr;
-  for (Dim d : type.dims)
+  for (Dim d : dims)
     for (Dim atom : atoms(d))
       for (const auto& [own, origin] : training_dims_)
         if (own == atom) return origin;
@@ -196,7 +209,7 @@ void Interpreter::require_available(const Mark& mark, const Tensor& value) {
   Value search = flag_value(network_, kSearch, mark.span);
   if (!search.is<bool>() || !search.get<bool>()) return;
   std::shared_ptr<const Origin> origin = value->traits.training_only;
-  if (!origin) origin = dims_origin(value->type);
+  if (!origin) origin = dims_origin(value->type.dims);
   if (!origin) return;
   const Origin* input = origin.get();
   while (input->from) input = input->from.get();

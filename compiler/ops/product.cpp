@@ -132,7 +132,8 @@ void lower_linear(Lowering& l) {
   out.dims = without(out.dims, missing);
   LayerRef bias = with_bias ? l.full(2) : LayerRef{};
   // TensorFlow adds up the sparse gradient of RETURNN's lookup wrongly in a loop in a loop; that of a gather is dense.
-  bool gathered = lookup && l.loops() > 1 && in != out_dim;
+  // And the lookup is in float32.
+  bool gathered = lookup && (l.loops() > 1 || out.dtype != DType::float32) && in != out_dim;
   if (is_variable(l.raw(1), {in, out_dim}) && !gathered) {
     std::vector<std::pair<std::string, LayerRef>> map{{"W", l.raw(1).layer}};
     if (with_bias) map.emplace_back("b", bias);

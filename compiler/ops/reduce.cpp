@@ -78,7 +78,22 @@ void lower_reduce(Lowering& l) {
     const std::vector<Dim> over = l.lengths().length_dims(d);
     return std::any_of(over.begin(), over.end(), [&](Dim o) { return o->kind != DimKind::batch && contains(axes, o); });
   });
-  if (mode == "mean" && (nested || !uneven.empty() || (dynamic && (over_batch || out.dtype != DType::float32)))) {
+  if (mode == "mean" && dynamic && out.dtype != DType::float32 && !nested && uneven.empty() && !over_batch) {
+    // The float32 factor by which RETURNN corrects a mean is none for other dtypes.
+    std::vector<LayerRef> from{l.reduce(source, type, "sum", axes, out.dtype, "sum")};
+    std::string count;
+    for (Dim d : axes) {
+      if (d->size) {
+        count += " * " + std::to_string(*d->size);
+      } else {
+        count += " * source(" + std::to_string(from.size()) + ")";
+        from.push_back(l.length(d));
+      }
+    }
+    std::string text = "source(0) / tf.cast(tf.maximum(" + count.substr(3) + ", 1), source(0).dtype)";
+    return l.result(l.eval(from, std::move(text), out), missing);
+  }
+  if (mode == "mean" && (nested || !uneven.empty() || (dynamic && over_batch))) {
     // RETURNN corrects a mean by a float32 factor from the lengths of the reduced axes only, which may not depend on each other.
     std::vector<Dim> frames = uneven, counted;
     for (Dim d : axes)

@@ -242,11 +242,9 @@ def named_alike(result, declared):
         outputs[name] = {
             **output,
             "dims": [names[dim] for dim in output["dims"]],
-            "lengths": {names[dim]: value for dim, value in lengths.items() if dim in names},
+            "lengths": {names.get(dim, dim): value for dim, value in lengths.items()},
             "length_dims": {
-                names[dim]: [names.get(d, d) for d in over]
-                for dim, over in output.get("length_dims", {}).items()
-                if dim in names
+                names.get(dim, dim): [names.get(d, d) for d in over] for dim, over in output.get("length_dims", {}).items()
             },
         }
     return {**result, "outputs": outputs}

@@ -72,6 +72,27 @@ network {
 }
 """
 
+TEACHER = """\
+import nn
+
+dim time: spatial
+dim f: feature = 4
+dim words: feature = 5
+
+extern targets(key="classes"): index(words)[batch, time]
+
+network {
+    embedding = nn.Embedding(words, f)
+    attention = nn.CausalSelfAttention(f, f, num_heads=2, key_dim_total=f, value_dim_total=f)
+
+    fn main() {
+        before, _ = nn.prev_target_seq(targets, spatial_dim=time, bos_idx=0, out_one_longer=false)
+        y, _ = attention(embedding(before), axis=time)
+        output y
+    }
+}
+"""
+
 
 class Verify(unittest.TestCase):
     def setUp(self):
@@ -123,6 +144,10 @@ class Verify(unittest.TestCase):
         self.write("search.rcn", SEARCH)
         self.verify("search.rcn", "--mode", "search", code=0)
 
+    def test_padding_of_a_history(self):
+        self.write("teacher.rcn", TEACHER)  # whose frames have as many frames as came before, also those of the padding
+        self.verify("teacher.rcn", "--batch", "3", "--time", "time=7,3,5", code=0)
+
     def test_the_first_operation_that_differs(self):
         for old, new, place, operation in [
             ('"epsilon": 1e-06', '"epsilon": 0.01', "model.rcn:16:18", "layer_norm"),
@@ -141,6 +166,12 @@ class Verify(unittest.TestCase):
         self.write("other.config", self.call("model.rcn").stdout)
         text = self.verify("model.rcn", "--against", "other.config", code=0)
         self.assertEqual(text, "equal  2 outputs, 1 loss, 1 error\n")
+
+    def test_an_output_that_returnn_would_not_construct(self):
+        self.edited('"is_output_layer": True', '"is_output_layer": False')
+        text = (self.folder / "other.config").read_text().replace('"output": {"class": "copy", "from": "logits"', '"output": {"class": "copy", "from": "data"')
+        self.write("other.config", text)
+        self.verify("model.rcn", "--against", "other.config", code=0)
 
     def test_names_that_one_side_lacks(self):
         self.edited('"scores": {', '"other": {')

@@ -91,9 +91,10 @@ def valid_mask(tensor):
                 names.append(dim)
                 shape.append(size)
     mask = numpy.ones(shape, dtype=bool)
-    for axis, name in enumerate(tensor["dims"]):
-        if name in lengths:
-            mask &= mask_of_axis(shape, axis, names, lengths[name], length_dims_of(tensor, name))
+    for axis, name in enumerate(names):
+        if name in tensor["lengths"]:
+            value = numpy.asarray(tensor["lengths"][name])
+            mask &= mask_of_axis(shape, axis, names, value, length_dims_of(tensor, name))
     return mask.any(axis=tuple(range(len(tensor["dims"]), len(names))))
 
 

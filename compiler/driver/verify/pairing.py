@@ -21,10 +21,8 @@ def paired(theirs, ours, lacks_dims=False):
     values = numpy.broadcast_to(
         values.reshape(values.shape + (1,) * len(rest)), values.shape + tuple(shape[axis] for axis in rest)
     )
-    lengths = {names[dim]: value for dim, value in theirs["lengths"].items() if dim in names}
-    length_dims = {
-        names[dim]: [names.get(d, d) for d in over] for dim, over in theirs["length_dims"].items() if dim in names
-    }
+    lengths = {names.get(dim, dim): value for dim, value in theirs["lengths"].items()}
+    length_dims = {names.get(dim, dim): [names.get(d, d) for d in over] for dim, over in theirs["length_dims"].items()}
     for dim in (ours["dims"][axis] for axis in rest):
         if dim in ours["lengths"]:
             lengths[dim] = ours["lengths"][dim]

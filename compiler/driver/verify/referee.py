@@ -29,14 +29,15 @@ from tf_network import TfNetwork, plain_name
 class Network:
     """One model, constructed by RETURNN. Any number may live at a time; each has its own graph and session."""
 
-    def __init__(self, source, kind="python", loader=None, search=False, seed=42):
+    def __init__(self, source, kind="python", loader=None, search=False, seed=42, needed=()):
         """
         :param source: the config part (dims, extern_data, network, behavior_version, backend), a path or its text
         :param str kind: "python", "json" (tagged; with `loader`, the Python text of the loader) or "plain" (JSON)
         :param bool search: the search flag to construct it with; `run` can ask for the other one later
         :param int seed: of RETURNN and TensorFlow
+        :param needed: names of layers that are to be constructed, where the dict has them and no output needs them
         """
-        self._arguments = dict(source=source, kind=kind, loader=loader, seed=seed)
+        self._arguments = dict(source=source, kind=kind, loader=loader, seed=seed, needed=needed)
         self._first = TfNetwork(search=search, **self._arguments)
         self._built = {search: self._first}
         self._values = {}

@@ -43,7 +43,7 @@ class TfNetwork:
     The train flag is dynamic, except with the search flag, where it is False, as in RETURNN's engine.
     """
 
-    def __init__(self, source, kind, loader=None, search=False, seed=42):
+    def __init__(self, source, kind, loader=None, search=False, seed=42, needed=()):
         config = load_config(source, kind, loader)
         self.search = search
         self.graph = tf.Graph()
@@ -58,7 +58,11 @@ class TfNetwork:
                 search_flag=search,
             )
             self.externs = externs_of(self.network.extern_data)
-            self.network.construct_from_dict(config.typed_value("network"))
+            layers = config.typed_value("network")
+            self.network.construct_from_dict(layers)
+            for name in needed:  # also where nothing else makes RETURNN construct it
+                if name in layers and name not in self.network.layers:
+                    self.network.construct_layer(layers, name)
             self.outputs = {
                 name: _output(name, layer.output)
                 for name, layer in sorted(self.network.layers.items())
@@ -144,6 +148,16 @@ def plain_name(name):
     return name[: -len("/param")] if name.endswith("/param") else name
 
 
+def _further_dims(dims, names):
+    """Dynamic dims that the dims of a tensor have lengths over, and the tensor lacks, with names: their padding is padding."""
+    found = {}
+    for dim in dims:
+        for over in dim.dyn_size_ext.dims if dim.dyn_size_ext is not None else ():
+            if kind_of(over) == "dynamic" and over not in dims and names_of([over])[0] not in names:
+                found[names_of([over])[0]] = over
+    return [(dim, name) for name, dim in found.items()]
+
+
 def _output(name, tensor):
     order = batch_first(tensor.dims)
     names = names_of(tensor.dims)
@@ -153,6 +167,11 @@ def _output(name, tensor):
             ext = lengths_of(tensor, dim)
             if ext is None:
                 raise UnknownLengths(f"output {name}: RETURNN has no lengths for dim {dim}")
+            lengths[dim_name] = ext.raw_tensor
+            length_dims[dim_name] = names_of(ext.dims)
+    for dim, dim_name in _further_dims(tensor.dims, names):
+        ext = lengths_of(tensor, dim)
+        if ext is not None:
             lengths[dim_name] = ext.raw_tensor
             length_dims[dim_name] = names_of(ext.dims)
     sparse = tensor.sparse_dim

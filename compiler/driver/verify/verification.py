@@ -10,6 +10,7 @@ from eager import Eager, EagerError, write_npz
 from inputs import random_parameters
 from pairing import inputs_for, paired
 from referee import Network
+from returnn_process import load_config
 
 SEED = 42
 """Of random parameters."""
@@ -52,7 +53,12 @@ class Verification:
     def _network(self):
         search = any(entry["operation"] == "decide" for entry in self.operations)
         try:
-            return Network(self.against or str(self.folder / "network.py"), search=search)
+            emitted = str(self.folder / "network.py")
+            if not self.against:
+                return Network(emitted, search=search)
+            layers = load_config(emitted, "python").typed_value("network")
+            outputs = [name for name, layer in layers.items() if layer.get("is_output_layer")]
+            return Network(self.against, search=search, needed=outputs)
         except OSError as error:
             raise Refused(f"cannot read {self.config}: {error.strerror}") from error
         except Exception as error:  # whatever a config, RETURNN or TensorFlow raises
