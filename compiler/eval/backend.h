@@ -55,6 +55,7 @@ struct LoopState {
   Tensor initial;         // of the type below; of a history only a mark of its type
   TensorType type;        // at the begin of a step and at its end
   Span span;
+  bool hypotheses = false;  // it differs between those of a search
 };
 
 struct LoopSpec {
@@ -64,7 +65,8 @@ struct LoopSpec {
   std::vector<Dim> length_dims;    // what the lengths of the axis depend on: [batch] or none
   Tensor max;                      // at most so many frames: int, a scalar or [batch]; null where none is given or the axis is known
   bool has_end = false;            // the body calls `end`
-  bool search = false;             // the body has a choice
+  bool search = false;             // what it computes differs between the hypotheses of a search
+  bool chooses = false;            // the body has a choice
   bool include_eos = true;         // the frame in which a sequence ends counts
   std::vector<LoopState> state;
   std::vector<std::string> stacked_names;
@@ -92,6 +94,7 @@ struct CondSpec {
   std::vector<std::string> names;    // of the results
   std::vector<TensorType> results;
   std::vector<Dim> joined;           // declared without length before; each branch gives them one
+  bool hypotheses = false;           // a result differs between those of a search
   Span span;
 };
 using CondBranch = std::function<std::vector<Tensor>()>;

@@ -199,6 +199,7 @@ void Interpreter::run_cond(const Tensor& condition, Span span, const std::functi
       traits.push_back(condition->traits);
       for (const Value* v : {&a, &b})
         if (v->is_tensor()) merge_traits(traits.back(), v->tensor()->traits, place(n));
+      spec.hypotheses = spec.hypotheses || traits.back().search != 0;
     });
     merged.push_back(std::move(m));
   }

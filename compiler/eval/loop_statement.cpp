@@ -358,6 +358,7 @@ void Interpreter::LoopEvaluation::find_search() {
   for (std::size_t i = 0; i < stacked_traits_.size(); ++i)
     search_ = in_.joined_search(search_, stacked_traits_[i].search, stacked_spans_[i]);
   spec_.search = search_ != 0;
+  spec_.chooses = run_.beam_size.has_value();
   if (spec_.search && !spec_.axis_known) spec_.length_dims = {batch};
   axis_search_ = spec_.axis_known ? in_.search_of(spec_.axis) : run_.beam_size ? search_ : 0;
   for (const Tensor& t : {run_.end, spec_.max})
@@ -377,6 +378,7 @@ void Interpreter::LoopEvaluation::make_initial_state() {
     rcn::LoopState state;
     state.name = leaf.name;
     state.type = leaf.type;
+    state.hypotheses = leaf.traits.search != 0;
     state.initial = in_.leaf_tensor(leaf.initial, leaf.type, s_.span);
     state.span = s_.span;
     spec_.state.push_back(std::move(state));

@@ -55,6 +55,7 @@ class GraphBackend final : public Backend {
   struct Open {
     Region* region = nullptr;
     bool loop = false;
+    bool chooses = false;      // a loop: that has a choice
     Dim axis = nullptr;        // of a loop
     Dim over = nullptr;        // what the program goes over; a static dim has a dynamic one as its axis
     Dim inner = nullptr;       // what the axis is called inside of the loop: RETURNN must not take the two for one
@@ -139,6 +140,7 @@ class GraphBackend final : public Backend {
   Layer& add_state(const Layer* before, const LayerRef& value, const LayerRef& initial, bool loops_inside, const std::string& base, Span span);
   std::size_t loops() const;  // how many are open
   std::uint64_t open_loops() const;  // as bits
+  std::uint64_t choosing_loops() const;  // those of them that have a choice
   Dim inner_dim(Open& open);
 
   // ---- dims (graph_dims.cpp): made when first asked for, then shared

@@ -126,6 +126,11 @@ std::vector<Tensor> GraphBackend::cond(const CondSpec& spec, const CondBranch& t
   TensorType type = main ? spec.results[*main] : counts;
   std::uint64_t varies = variation(condition);
   for (std::size_t i = first_layer; i < graph_.layers.size(); ++i) varies |= variation({&graph_.layers[i], {}});
+  if (spec.hypotheses || (varies & choosing_loops())) {
+    context_.diagnostics.report(Diag::branch_of_search, spec.span, {varies & choosing_loops() ? "step" : "hypotheses"})
+        .help(Diag::help_text, {"`nn.where` chooses between values that both are computed"});
+    throw EvalError{};
+  }
   stays |= varies & open_loops();  // outside, the loop's axis would come into one branch only, or with lengths that `cond` does not take
   OptionDict options{{"from", first}, {"condition", condition}, {"name_scope", ""}};
   stay_inside(options, stays, spec.span);

@@ -32,6 +32,12 @@ std::size_t GraphBackend::loops() const {
   return static_cast<std::size_t>(std::count_if(open_.begin(), open_.end(), [](const Open& open) { return open.loop; }));
 }
 
+std::uint64_t GraphBackend::choosing_loops() const {
+  std::uint64_t result = 0;
+  for (std::size_t i = 0; i < open_.size(); ++i) result |= open_[i].chooses ? bit(i) : 0;
+  return result;
+}
+
 std::uint64_t GraphBackend::open_loops() const {
   std::uint64_t result = 0;
   for (std::size_t i = 0; i < open_.size(); ++i) result |= open_[i].loop ? bit(i) : 0;
@@ -240,6 +246,12 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
   Unwind unwind(*this);
   const std::size_t outer = open_.size() - 1;
   LoopSpec spec = given;
+  for (const LoopState& state : spec.state)
+    if (state.hypotheses && choosing_loops()) {
+      context_.diagnostics.report(Diag::loop_of_search, spec.span, {state.name})
+          .help(Diag::help_text, {"without state, `stack` works: `loop t over time { stack y = f(x[t], h) }`"});
+      throw EvalError{};
+    }
   OptionDict options;
   OptionList source;  // that nothing reads: `data:source` is wrong in nested loops, and fails for some orders of its axes in memory
   const std::uint64_t around = open_loops();
@@ -312,6 +324,7 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
   open_region(true);
   open_.back().axis = spec.axis;
   open_.back().over = given.axis;
+  open_.back().chooses = spec.chooses;
   auto builtin_layer = [&](TensorType type, const std::string& name) -> Layer& {
     std::string base = name.starts_with("prev:") ? part_name(name.substr(5)) : name;
     Layer& layer = graph_.add("", {}, std::move(type), open_.back().region->scope, base, spec.span, open_.back().region);

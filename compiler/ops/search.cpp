@@ -16,7 +16,7 @@ void set_option(LayerRef layer, std::string_view key, Option value) {
 
 void infer_choice(OpCall& call) {
   Dim axis = call.arg(kAxis).dim();
-  require_dtype(call, kScores, Wanted::floats);
+  require_dtype(call, kScores, Wanted::float32);
   call.require_dim(kScores, axis, kAxis);
   require_static(call, axis, kAxis);
   require_exact_dims(call, kScores, {call.dims().batch(), axis});
