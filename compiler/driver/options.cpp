@@ -130,6 +130,28 @@ std::vector<std::string> parse_modes(const std::string& text) {
   return modes;
 }
 
+bool is_number(const std::string& text, double& value) {
+  char* end = nullptr;
+  value = std::strtod(text.c_str(), &end);
+  return !text.empty() && *end == '\0';
+}
+
+CLI::Validator positive() {
+  auto check = [](const std::string& text) {
+    double value = 0;
+    return is_number(text, value) && value > 0 ? std::string() : "`" + text + "` is no number above 0";
+  };
+  return CLI::Validator(check, "POSITIVE");
+}
+
+CLI::Validator not_negative() {
+  auto check = [](const std::string& text) {
+    double value = 0;
+    return is_number(text, value) && value >= 0 ? std::string() : "`" + text + "` is no number of at least 0";
+  };
+  return CLI::Validator(check, "NONNEGATIVE");
+}
+
 }  // namespace
 
 ParsedOptions parse_options(int argc, const char* const* argv) {
@@ -187,7 +209,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   app.add_option("--batch", e.batch, "sequences in the random batch")->group(run);
   app.add_option("--time", e.time, "lengths of the random batch: dim=7,5,2")->take_all()->allow_extra_args(false)->group(run);
   app.add_option("--seed", e.seed, "seed of random data, parameters and masks (default 42)")->group(run);
-  app.add_option("--sample-rate", e.sample_rate, "the sample rate that audio has to have")->check(CLI::PositiveNumber)->group(run);
+  app.add_option("--sample-rate", e.sample_rate, "the sample rate that audio has to have")->check(positive())->group(run);
   app.add_option("--params", e.params_file, "parameters by name: .npz, .safetensors, or a checkpoint of RETURNN (its name without .index)")->group(run);
   app.add_option("--rename-map", e.rename_map_file, "names in the file of --params and what they are here: JSON, or lines `old new`; one * in both stands for the same")->type_name("FILE")->group(run);
   app.add_flag("--params-partial", e.params_partial, "parameters that the file of --params lacks keep their first values")->group(run);
@@ -203,29 +225,29 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   app.add_flag("--check-finite", e.check_finite, "stop at the first operation that makes a NaN or an infinity")->group(run);
   app.add_flag("--check-padding", e.check_padding, "run again with other padding, and with each sequence alone")->group(run);
   app.add_flag("--grad-check", e.grad_check, "compare gradients with finite differences")->group(run);
-  app.add_option("--fit", e.fit, "first train for so many steps on the batch; the train flag is on, unless --eval")->check(CLI::PositiveNumber)->type_name("STEPS")->group(run);
-  auto* rate = app.add_option("--lr", e.learning_rate, "the learning rate of --fit (default 0.001)")->check(CLI::PositiveNumber)->group(run);
+  app.add_option("--fit", e.fit, "first train for so many steps on the batch; the train flag is on, unless --eval")->check(positive())->type_name("STEPS")->group(run);
+  auto* rate = app.add_option("--lr", e.learning_rate, "the learning rate of --fit (default 0.001)")->check(positive())->group(run);
   app.add_flag("--padding", e.padding, "show padding too")->group(run);
   app.add_flag("--grad", e.grad, "gradients of the losses for every parameter")->group(run);
   auto* train_flag = app.add_flag("--train", e.train, "the dynamic train flag is on")->group(run);
   app.add_flag("--eval", eval, "the dynamic train flag is off (the default)")->group(run)->excludes(train_flag);
-  app.add_option("--step", e.step, "training steps before this one (default 0)")->check(CLI::NonNegativeNumber)->group(run);
+  app.add_option("--step", e.step, "training steps before this one (default 0)")->check(not_negative())->group(run);
   app.add_option("--break", e.breaks, "stop there with a prompt: a line, a name (encoder/*), nan, first or error; `NAME if CONDITION`")->take_all()->allow_extra_args(false)->type_name("WHERE")->group(run);
   app.add_flag("--debug", e.debug, "a prompt at the first breakpoint or error, or at the first operation")->group(run);
   app.add_option("--device", e.device, "cpu or cuda[:N]")->group(run);
-  app.add_option("--threads", e.threads, "threads of the tensor library")->group(run);
+  app.add_option("--threads", e.threads, "threads of the tensor library")->check(positive())->group(run);
 
   const std::string verify = "Verify";
   VerifyFlags& v = o.verify;
   if (o.command == Command::verify)
     app.add_option("--python", v.python, "a Python that has RETURNN (default: $RCNC_PYTHON, else python3)")->type_name("PYTHON")->group(verify);
   app.add_option("--against", v.against, "a RETURNN config to compare with, in place of the network dict of the model")->type_name("FILE")->group(verify);
-  app.add_option("--tolerance", v.tolerance, "relative to the largest value (default 0.0001)")->check(CLI::PositiveNumber)->group(verify);
+  app.add_option("--tolerance", v.tolerance, "relative to the largest value (default 0.0001)")->check(positive())->group(verify);
 
   const std::string messages = "Messages";
   app.add_option("--diagnostics", diagnostics, "text or json")->check(CLI::IsMember({"text", "json"}))->group(messages);
   app.add_option("--color", color, "auto, always or never")->check(CLI::IsMember({"auto", "always", "never"}))->group(messages);
-  app.add_option("--max-errors", o.max_errors, "diagnostics shown at most (default 20)")->check(CLI::PositiveNumber)->group(messages);
+  app.add_option("--max-errors", o.max_errors, "diagnostics shown at most (default 20)")->check(positive())->group(messages);
   app.add_flag("-q,--quiet", o.quiet, "errors only")->group(messages);
   app.add_flag("-v,--verbose", o.verbose, "the time of each stage")->group(messages);
   auto* markdown = app.add_flag("--markdown", o.markdown, "with doc: the whole reference as Markdown")->group(messages);

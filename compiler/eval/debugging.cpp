@@ -229,12 +229,25 @@ class Interpreter::Halt final : public Stopped {
     return scope;
   }
 
+  // `nn.constant` lists no dim twice, but a parameter may have it.
+  static bool has_dim_twice(const TensorType& type) {
+    for (Dim d : type.dims)
+      if (std::count(type.dims.begin(), type.dims.end(), d) > 1) return true;
+    return false;
+  }
+
+  // A tensor as `before` is, full of the number.
+  Value filled(const Value& before, const Value& number, Span span) {
+    Value value = is_float(before.tensor()->type.dtype) && number.is<std::int64_t>() ? Value(number.as_double()) : number;
+    return in_.apply("where", {in_.apply("equal", {before, before}, span, {}), value, value}, span, {});
+  }
+
   // The new value in the form that `before` has: a number becomes a tensor. `strict`: nothing else may change.
   Value fitting(const Value& before, const Value& value, Span span, bool strict) {
     if (before.is_tensor()) {
       const TensorType& type = before.tensor()->type;
       if (value.is_tensor() ? same_type(value.tensor()->type, type) : number_fits(value, type) && !type.history)
-        return in_.leaf_tensor(value, type, span);
+        return !value.is_tensor() && has_dim_twice(type) ? filled(before, value, span) : in_.leaf_tensor(value, type, span);
     } else if (!before.is_poison() && same_value(before, value)) {
       return value;
     }

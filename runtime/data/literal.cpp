@@ -1,5 +1,7 @@
 // Arrays written on the command line: `[[1, 2], [3]]`.
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "runtime/data/array_file.h"
@@ -30,6 +32,8 @@ struct Filler {
       if (json.is_array()) throw ArrayFileError("the lists are nested deeper than the dims [" + dims_text(dims) + "]");
       if (!json.is_number() && !json.is_boolean())
         throw ArrayFileError("`" + json.dump() + "` is no number and no bool");
+      if (json.is_number_unsigned() && json.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max())
+        throw ArrayFileError("the value " + json.dump() + " does not fit into int64");
       return;
     }
     if (!json.is_array())

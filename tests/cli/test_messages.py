@@ -39,7 +39,10 @@ class Help(CliTest):
             (["--eager", "--rename-map", "names"], "--rename-map needs --params"),
             (["--eager", "--params-partial"], "--params-partial needs --params"),
             (["--eager", "--save-params", "x.pt"], "--save-params writes FILE.npz or FILE.safetensors, not `x.pt`"),
-            (["--eager", "--sample-rate", "0"], "--sample-rate"),
+            (["--eager", "--sample-rate", "0"], "--sample-rate: `0` is no number above 0"),
+            (["--eager", "--fit", "-3"], "--fit: `-3` is no number above 0"),
+            (["--eager", "--threads", "0"], "--threads: `0` is no number above 0"),
+            (["--eager", "--step", "-1"], "--step: `-1` is no number of at least 0"),
         ):
             with self.subTest(args=args):
                 self.assertIn(text, self.error_of(USAGE, *args, "model.rcn"))
