@@ -17,6 +17,8 @@ void on_signal(int) {
   wanted = 1;
 }
 
+void note_only(int) { wanted = 1; }
+
 void end_at_once(int) { _exit(static_cast<int>(ExitCode::interrupted)); }
 
 void set_handler(void (*handler)(int), int flags) {
@@ -31,7 +33,7 @@ void set_handler(void (*handler)(int), int flags) {
 
 void handle_interrupts(bool with_prompt) { set_handler(with_prompt ? on_signal : end_at_once, SA_RESTART); }
 
-InterruptibleRead::InterruptibleRead() { set_handler(on_signal, 0); }
+InterruptibleRead::InterruptibleRead() { set_handler(note_only, 0); }
 InterruptibleRead::~InterruptibleRead() { set_handler(on_signal, SA_RESTART); }
 
 bool take_interrupt() {

@@ -8,7 +8,8 @@ namespace rcn {
 void handle_interrupts(bool with_prompt);
 // Whether there was one since it was last asked.
 bool take_interrupt();
-// While one lives, an interrupt ends a read that waits. Else it ends no system call: output would be lost.
+// While one lives, an interrupt ends a read that waits, and none ends the program: one that comes just before the read waits is
+// seen with the next. Else it ends no system call: output would be lost.
 class InterruptibleRead {
  public:
   InterruptibleRead();

@@ -8,6 +8,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import termios
 import time
 import unittest
 
@@ -80,9 +81,25 @@ class Terminal:
         os.write(self.fd, text.encode())
 
     def answer(self, text):
-        """Types `text` at the next prompt: before it is there, the terminal takes control characters for itself."""
+        """Types `text` at the next prompt: before its line is edited, the terminal takes control characters for itself."""
         self.expect("(rcn) ")
+        self.wait_for_editing()
         self.send(text)
+
+    def wait_for_editing(self, seconds=60):
+        end = time.monotonic() + seconds
+        while termios.tcgetattr(self.fd)[3] & termios.ICANON and time.monotonic() < end:
+            time.sleep(0.01)
+
+    def interrupt_prompt(self, seconds=60):
+        """Ctrl-C at the next prompt until there is another one: the program may not be reading yet."""
+        self.expect("(rcn) ")
+        self.wait_for_editing()
+        end = time.monotonic() + seconds
+        while "(rcn) " not in self.text and time.monotonic() < end:
+            self.send("\x03")
+            if select.select([self.fd], [], [], 2)[0]:
+                self.text += os.read(self.fd, 4096).decode(errors="replace")
 
     def kill(self):
         """The program, if it still runs."""
@@ -153,7 +170,7 @@ class Debugging(support.CliTest):
         terminal.expect("loop[")  # it runs
         terminal.send("\x03")
         terminal.expect("interrupted")
-        terminal.answer("\x03")  # an empty line
+        terminal.interrupt_prompt()  # an empty line
         terminal.answer("p t >= 0\n")
         terminal.expect("true")
         terminal.answer("quit\n")
