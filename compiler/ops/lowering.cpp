@@ -93,12 +93,6 @@ Bounds bounds_of(const Operand& operand) {
 
 Bounds Lowering::bounds(std::size_t i) const { return bounds_of(inputs_[i]); }
 
-void Lowering::stay_inside(OptionDict& options, const std::vector<LayerRef>& reads) {
-  std::uint64_t varies = 0;
-  for (const LayerRef& ref : reads) varies |= backend_.variation(ref);
-  backend_.stay_inside(options, varies & backend_.open_loops(), node_.span);
-}
-
 void Lowering::guard(std::size_t i, const Operand& value) {
   GraphTensor tensor = backend_.along_mask(raw(i), node_.span);
   std::vector<Dim> dims = padded(tensor.layer_type);

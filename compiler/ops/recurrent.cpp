@@ -81,16 +81,9 @@ void lower_lstm(Lowering& l) {
   OptionDict options{{"from", x}, {"unit", "nativelstm2"}, {"axis", axis}, {"in_dim", in}, {"out_dim", out},
                      {"direction", l.node().integer("direction")}, {"name_scope", ""}, {"reuse_params", map}};
   if (l.node().boolean("with_state")) options.emplace_back("initial_state", OptionDict{{"h", l.full(4)}, {"c", l.full(5)}});
-  if (!step) {  // once moved out of a loop it has no last states
-    std::vector<LayerRef> reads{x};
-    if (l.node().boolean("with_state")) reads.insert(reads.end(), {l.full(4), l.full(5)});
-    l.stay_inside(options, reads);
-  }
   LayerRef rec = l.layer("rec", std::move(options), y_type, step ? "step" : "");
   auto last = [&](const char* key) {
-    OptionDict last_options{{"from", rec}, {"key", key}, {"out_dim", out}};
-    if (!step) l.stay_inside(last_options, {rec});
-    return l.layer("get_last_hidden_state", std::move(last_options), l.out(1), key);
+    return l.layer("get_last_hidden_state", {{"from", rec}, {"key", key}, {"out_dim", out}}, l.out(1), key);
   };
   LayerRef h = last("h");
   l.padding(false);

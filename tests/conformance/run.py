@@ -18,7 +18,7 @@ Comment lines at the top of a case say more:
                                comparison sees such a mistake)
   # args: -D rate=0.0          further arguments of rcnc for both backends
   # train                      compare with the train flag on as well
-  # further-lengths: DIM N N N  compare with these as well, inf and nan in gradients included
+  # further-lengths: DIM N N N  compare with these as well, inf and nan in gradients included, in place of an `empty` run
   # lengths: DIM N N N          these in place of random ones, one for each sequence of the batch
   # not-empty: REASON           no `empty` run
   # not-float64: REASON         no `float64` run
@@ -59,7 +59,7 @@ class Case:
         self.controls = [tuple(line[len("control:"):].strip().split(" -> ")) for line in head if line.startswith("control:")]
         self.args = [word for line in head if line.startswith("args:") for word in line[len("args:"):].split()]
         self.train = "train" in head
-        self.not_empty = any(line.startswith("not-empty:") for line in head)
+        self.not_empty = any(line.startswith(("not-empty:", "further-lengths:")) for line in head)
         self.float32_inside = any(line.startswith("float32-inside:") for line in head)
         self.not_float64 = any(line.startswith("not-float64:") for line in head)
         self.batch_mates = {name for line in head if line.startswith("batch-mates:") for name in line.split(":")[1].split()}
