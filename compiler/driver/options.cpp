@@ -130,27 +130,19 @@ std::vector<std::string> parse_modes(const std::string& text) {
   return modes;
 }
 
-bool is_number(const std::string& text, double& value) {
-  char* end = nullptr;
-  value = std::strtod(text.c_str(), &end);
-  return !text.empty() && *end == '\0';
+// A number of at least 0, or above it.
+CLI::Validator number_from_zero(bool zero) {
+  auto check = [zero](const std::string& text) {
+    char* end = nullptr;
+    double value = std::strtod(text.c_str(), &end);
+    bool right = !text.empty() && *end == '\0' && (value > 0 || (zero && value == 0));
+    return right ? std::string() : "`" + text + (zero ? "` is no number of at least 0" : "` is no number above 0");
+  };
+  return CLI::Validator(check, zero ? "NONNEGATIVE" : "POSITIVE");
 }
 
-CLI::Validator positive() {
-  auto check = [](const std::string& text) {
-    double value = 0;
-    return is_number(text, value) && value > 0 ? std::string() : "`" + text + "` is no number above 0";
-  };
-  return CLI::Validator(check, "POSITIVE");
-}
-
-CLI::Validator not_negative() {
-  auto check = [](const std::string& text) {
-    double value = 0;
-    return is_number(text, value) && value >= 0 ? std::string() : "`" + text + "` is no number of at least 0";
-  };
-  return CLI::Validator(check, "NONNEGATIVE");
-}
+CLI::Validator positive() { return number_from_zero(false); }
+CLI::Validator not_negative() { return number_from_zero(true); }
 
 }  // namespace
 

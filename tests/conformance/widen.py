@@ -2,6 +2,7 @@
 model gets a copy of it, beside it as `wide.rcn`, in which everything is float64.
 """
 
+import functools
 import pathlib
 import re
 
@@ -33,6 +34,7 @@ def widened(text):
     return _renamed(_float64(text), _public(wide_library()), "wide_nn.")
 
 
+@functools.cache
 def wide_library():
     """The text of `wide.rcn`."""
     files = [path.read_text(encoding="utf-8") for path in sorted(LIBRARY.rglob("*.rcn"))]
