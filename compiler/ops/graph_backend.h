@@ -65,7 +65,7 @@ class GraphBackend final : public Backend {
     LayerRef search_live;      // of a search with a `max` for each sequence: the same, as far as the choice has to know
     // Where dims get what they need, made when first asked for.
     std::unordered_map<Dim, Carrier> carriers;
-    std::unordered_map<Dim, LayerRef> lengths, longest, ranges, valid;
+    std::unordered_map<Dim, LayerRef> lengths, longest, ranges, valid, lstm_masks;
     std::map<std::pair<const Layer*, std::string>, LayerRef> imported;  // outer layers with the axis renamed
     std::map<std::pair<const Layer*, std::string>, LayerRef> each_step;  // what is the same in all steps, as inner loops can read it
     std::unordered_map<const Layer*, LayerRef> before;                  // states of the step before, as inner loops can read them
@@ -152,6 +152,7 @@ class GraphBackend final : public Backend {
   LayerRef longest(Dim d, Span span);
   LayerRef range(Dim d, Span span);
   LayerRef valid(Dim d, Span span);
+  LayerRef behind_lstm_mask(LayerRef source, const TensorType& type, Dim axis, const std::string& base, Span span);
   LayerRef derived_length(Dim d, Span span);
   LayerRef sequence_dim(Dim d, LayerRef lengths, const std::string& base, Span span);
   OptionList shape_deps(const std::vector<Dim>& dims, Span span);

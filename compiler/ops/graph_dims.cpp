@@ -171,6 +171,21 @@ LayerRef GraphBackend::valid(Dim d, Span span) {
   return result;
 }
 
+// RETURNN keeps the float mask of a dim's frames where the first LSTM over the dim computes it. In a branch or a loop no other
+// LSTM could read it, so it is made outside; a layer behind `source` comes behind that.
+LayerRef GraphBackend::behind_lstm_mask(LayerRef source, const TensorType& type, Dim axis, const std::string& base, Span span) {
+  if (open_.size() == 1 || axis->size || context_.lengths.length_dims(axis) != std::vector<Dim>{context_.dims.batch()}) return source;
+  const LayerRef* mask = known(&Open::lstm_masks, axis);
+  if (!mask) {
+    OptionDict options{{"from", range(axis, span)},
+                       {"eval", "[source(0), to_float32(sequence_mask_time_major(source(0, as_data=True).dims[0].dyn_size))][0]"}};
+    Layer& made = add_shared("eval", std::move(options), {{axis}, DType::int32, nullptr}, name_of(axis) + "_lstm_mask", span);
+    keep(&Open::lstm_masks, axis, {&made, {}});
+    mask = known(&Open::lstm_masks, axis);
+  }
+  return {&add("copy", {{"from", source}, {"extra_deps", OptionList{*mask}}}, type, base, span), {}};
+}
+
 OptionList GraphBackend::shape_deps(const std::vector<Dim>& dims, Span span) {
   OptionList deps;
   std::vector<std::pair<const Layer*, std::string>> seen;

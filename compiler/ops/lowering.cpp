@@ -93,6 +93,12 @@ Bounds bounds_of(const Operand& operand) {
 
 Bounds Lowering::bounds(std::size_t i) const { return bounds_of(inputs_[i]); }
 
+void Lowering::stay_inside(OptionDict& options, const std::vector<LayerRef>& reads) {
+  std::uint64_t varies = 0;
+  for (const LayerRef& ref : reads) varies |= backend_.variation(ref);
+  backend_.stay_inside(options, varies & backend_.open_loops(), node_.span);
+}
+
 void Lowering::guard(std::size_t i, const Operand& value) {
   GraphTensor tensor = backend_.along_mask(raw(i), node_.span);
   std::vector<Dim> dims = padded(tensor.layer_type);
@@ -197,6 +203,9 @@ LayerRef Lowering::constant(Operand value, TensorType type, std::string_view suf
 }
 
 LayerRef Lowering::carrier(Dim d) { return backend_.carrier(d, node_.span); }
+LayerRef Lowering::behind_lstm_mask(LayerRef source, const TensorType& type, Dim axis, std::string_view suffix) {
+  return backend_.behind_lstm_mask(source, type, axis, base_ + "_" + std::string(suffix), node_.span);
+}
 LayerRef Lowering::length(Dim d) { return backend_.length(d, node_.span); }
 LayerRef Lowering::longest(Dim d) { return backend_.longest(d, node_.span); }
 LayerRef Lowering::range(Dim d) { return backend_.range(d, node_.span); }

@@ -89,6 +89,8 @@ class Lowering {
 
   // ---- layers
   LayerRef layer(std::string cls, OptionDict options, TensorType type, std::string_view suffix = {});
+  // What reads these and differs between steps of loops around it stays there, though RETURNN could move it out.
+  void stay_inside(OptionDict& options, const std::vector<LayerRef>& reads);
   // What `make` makes stands in the outermost dict that sees what it reads, for it is the same for many operations.
   LayerRef shared(const std::function<LayerRef()>& make);
   // The node's next output.
@@ -108,6 +110,7 @@ class Lowering {
   LayerRef cast(LayerRef source, TensorType type, std::string_view suffix = "cast");
   LayerRef constant(Operand value, TensorType type, std::string_view suffix);
   LayerRef carrier(Dim d);              // a layer that has the dim
+  LayerRef behind_lstm_mask(LayerRef source, const TensorType& type, Dim axis, std::string_view suffix);
   LayerRef length(Dim d);               // int32, over the dims that lengths depend on; a scalar for static dims and batch
   LayerRef longest(Dim d);              // int32 scalar
   LayerRef range(Dim d);                // int32 [d]

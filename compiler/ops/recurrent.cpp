@@ -77,13 +77,22 @@ void lower_lstm(Lowering& l) {
     y_type.dims.push_back(axis);
     x = l.layer("expand_dims", {{"from", x}, {"axis", "spatial"}, {"dim", axis}}, x_type, "input");
   }
-  OptionDict map = reuse_params({{"W", matrix(l, kW, {in, gates}, "w")}, {"W_re", matrix(l, kWRe, {out, gates}, "w_re")}, {"b", matrix(l, kB, {gates}, "b")}});
+  LayerRef bias = matrix(l, kB, {gates}, "b");
+  if (!step) bias = l.behind_lstm_mask(bias, l.type(kB), axis, "b_source");
+  OptionDict map = reuse_params({{"W", matrix(l, kW, {in, gates}, "w")}, {"W_re", matrix(l, kWRe, {out, gates}, "w_re")}, {"b", bias}});
   OptionDict options{{"from", x}, {"unit", "nativelstm2"}, {"axis", axis}, {"in_dim", in}, {"out_dim", out},
                      {"direction", l.node().integer("direction")}, {"name_scope", ""}, {"reuse_params", map}};
-  if (l.node().boolean("with_state")) options.emplace_back("initial_state", OptionDict{{"h", l.full(4)}, {"c", l.full(5)}});
+  if (l.node().boolean("with_state")) options.emplace_back("initial_state", OptionDict{{"h", l.full(kH)}, {"c", l.full(kC)}});
+  if (!step) {  // once moved out of a loop it has no last states
+    std::vector<LayerRef> reads{x};
+    if (l.node().boolean("with_state")) reads.insert(reads.end(), {l.full(kH), l.full(kC)});
+    l.stay_inside(options, reads);
+  }
   LayerRef rec = l.layer("rec", std::move(options), y_type, step ? "step" : "");
   auto last = [&](const char* key) {
-    return l.layer("get_last_hidden_state", {{"from", rec}, {"key", key}, {"out_dim", out}}, l.out(1), key);
+    OptionDict last_options{{"from", rec}, {"key", key}, {"out_dim", out}};
+    if (!step) l.stay_inside(last_options, {rec});
+    return l.layer("get_last_hidden_state", std::move(last_options), l.out(1), key);
   };
   LayerRef h = last("h");
   l.padding(false);
