@@ -54,7 +54,7 @@ class Arena {
   }
 
  private:
-  static constexpr std::size_t kBlock = 64 * 1024;
+  static constexpr std::size_t kBlock = std::size_t{64} * 1024;
   std::vector<std::unique_ptr<std::byte[]>> blocks_;
   std::size_t used_ = 0;
   std::size_t capacity_ = 0;

@@ -8,12 +8,12 @@ namespace rcn {
 namespace {
 
 std::int64_t checked_add(std::int64_t a, std::int64_t b) {
-  std::int64_t r;
+  std::int64_t r = 0;
   if (__builtin_add_overflow(a, b, &r)) throw std::overflow_error("dim size");
   return r;
 }
 std::int64_t checked_mul(std::int64_t a, std::int64_t b) {
-  std::int64_t r;
+  std::int64_t r = 0;
   if (__builtin_mul_overflow(a, b, &r)) throw std::overflow_error("dim size");
   return r;
 }
@@ -136,7 +136,7 @@ Dim DimTable::product_of(std::int64_t factor, std::vector<Dim> factors) {
 }
 
 // Appends with merging at the junction; the terms given are already merged among themselves or are appended one by one.
-Dim DimTable::sum_of(std::vector<Dim> terms) {
+Dim DimTable::sum_of(const std::vector<Dim>& terms) {
   std::vector<Dim> merged;
   for (Dim term : terms) {
     if (is_constant(term) && term->factor == 0) continue;
@@ -185,7 +185,7 @@ Dim DimTable::add(Dim a, Dim b) {
   } else {
     terms.push_back(b);
   }
-  return sum_of(std::move(terms));
+  return sum_of(terms);
 }
 
 std::vector<Dim> DimTable::negated_terms(Dim d) {
@@ -209,7 +209,7 @@ Dim DimTable::sub(Dim a, Dim b) {
   }
   std::vector<Dim> terms = a->form == DimForm::sum ? a->parts : std::vector<Dim>{a};
   for (Dim t : negated_terms(b)) terms.push_back(t);
-  return sum_of(std::move(terms));
+  return sum_of(terms);
 }
 
 Dim DimTable::mul(Dim a, Dim b) {
@@ -238,7 +238,7 @@ std::optional<Dim> DimTable::divide_exactly(Dim a, Dim b) {
         if (!q) return std::nullopt;
         terms.push_back(*q);
       }
-      return sum_of(std::move(terms));
+      return sum_of(terms);
     }
     return std::nullopt;
   }
@@ -275,7 +275,7 @@ namespace {
 enum Level { kSum, kProduct, kAtom };
 
 std::string text(Dim d, Level level) {
-  auto wrap = [&](Level own, std::string s) { return level > own ? "(" + s + ")" : s; };
+  auto wrap = [&](Level own, const std::string& s) { return level > own ? "(" + s + ")" : s; };
   switch (d->form) {
     case DimForm::atom: return d->name;
     case DimForm::constant: return std::to_string(d->factor);

@@ -99,7 +99,7 @@ class DimTable {
  private:
   Dim declared(std::size_t records, DimNode node);
   Dim intern(DimNode node);
-  Dim sum_of(std::vector<Dim> terms);
+  Dim sum_of(const std::vector<Dim>& terms);
   Dim product_of(std::int64_t factor, std::vector<Dim> factors);
   std::vector<Dim> negated_terms(Dim d);
   Dim divide(DimForm form, Dim a, Dim b);

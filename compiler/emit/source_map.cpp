@@ -15,8 +15,8 @@ std::string branch_of(const Layer& owner, const Region* region) {
   std::string result;
   for (const auto& [key, value] : owner.options) {
     if (!key.ends_with("_layer")) continue;
-    for_each_part<RegionRef>(value, [&](const RegionRef& ref) {
-      if (ref.region == region) result = key;
+    for_each_part<RegionRef>(value, [&, &k = key](const RegionRef& ref) {
+      if (ref.region == region) result = k;
     });
   }
   return result;

@@ -107,7 +107,7 @@ class Verifier {
     for (const auto& [key, value] : layer.options) {
       for_each_layer(value, [&, &k = key](const LayerRef& ref) {
         std::string problem = reference_fault(layer, ref);
-        if (!problem.empty()) fault(layer, "refers in `" + k + "` to " + problem);
+        if (!problem.empty()) fault(layer, std::string("refers in `").append(k).append("` to ").append(problem));
       });
     }
   }
