@@ -93,8 +93,7 @@ int Interpreter::choice_search(OpNode& node, Span span) {
   }
   LoopRun& run = *loops_.back();
   std::int64_t beam = node.integer("beam_size");
-  if (run.known && run.beam_size && *run.beam_size != beam)
-    fail(Diag::choice_beams, span, {std::to_string(*run.beam_size), std::to_string(beam), to_string(run.axis)});
+  if (run.beam_size && *run.beam_size != beam) fail(Diag::choice_beams, span, {std::to_string(*run.beam_size), std::to_string(beam)});
   Value* normalize = nullptr;
   for (auto& [name, value] : node.attrs)
     if (name == "length_normalization") normalize = &value;

@@ -125,7 +125,8 @@ class GraphBackend final : public Backend {
   LayerRef in_each_step(const LayerRef& ref, std::size_t open);
   LayerRef varying(const LayerRef& ref, std::size_t open, const TensorType& type, const std::string& base, Span span);
   LayerRef varying(const LayerRef& ref, const TensorType& type, const std::string& base, Span span);
-  LayerRef depending(const LayerRef& ref, const LayerRef& on, std::size_t open, const TensorType& type, const std::string& base, Span span);
+  LayerRef depending(const LayerRef& ref, const LayerRef& on, std::size_t open, const TensorType& type, const std::string& base, Span span,
+                     bool before = false);
   LayerRef neutral(const std::vector<Dim>& dims, DType dtype, const std::string& base, Span span);
   LayerRef batch_major(const LayerRef& ref, TensorType type, const std::string& base, Span span);
   void stay_inside(OptionDict& options, std::uint64_t loops, Span span);

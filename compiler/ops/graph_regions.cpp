@@ -132,11 +132,11 @@ LayerRef GraphBackend::varying(const LayerRef& ref, std::size_t open, const Tens
   return depending(ref, {open_[open].index, {}}, std::max(open, open_of(*ref.layer)), type, base + "_each", span);
 }
 
-// The layer, made to depend on another one (of ints from 0) that does not change it.
+// The layer, made to depend on another one (of ints from 0) that does not change it; `before`: RETURNN constructs that one first.
 LayerRef GraphBackend::depending(const LayerRef& ref, const LayerRef& on, std::size_t open, const TensorType& type, const std::string& base,
-                                 Span span) {
-  OptionDict options{{"from", OptionList{ref, on}},
-                     {"eval", "tf.where(source(1) >= 0, source(0), source(0))"},
+                                 Span span, bool before) {
+  OptionDict options{{"from", before ? OptionList{on, ref} : OptionList{ref, on}},
+                     {"eval", before ? "tf.where(source(0) >= 0, source(1), source(1))" : "tf.where(source(1) >= 0, source(0), source(0))"},
                      {"out_type", out_type(type)},
                      {"allow_broadcast_all_sources", true}};
   return {&add_in(open, "eval", std::move(options), type, base, span), {}};
@@ -403,9 +403,20 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
         });
   };
 
-  const Layer* choice = nullptr;
-  for (std::size_t i = first_layer; i < graph_.layers.size() && !choice; ++i)
-    if (const Layer& made = graph_.layers[i]; made.cls == "choice" && made.region == open_.back().region) choice = &made;
+  std::vector<Layer*> choices;
+  for (std::size_t i = first_layer; i < graph_.layers.size(); ++i)
+    if (Layer& made = graph_.layers[i]; made.cls == "choice" && made.region == open_.back().region) choices.push_back(&made);
+  const Layer* choice = choices.empty() ? nullptr : choices.back();
+  auto behind = [&](Layer& layer, const LayerRef& on, std::string_view suffix, bool on_first) {
+    Option& from = layer.options.front().second;
+    const LayerRef read = std::get<LayerRef>(from.data);
+    from = depending(read, on, open_.size() - 1, read.layer->type, layer.base + "_" + std::string(suffix), spec.span, on_first);
+  };
+  // Of several choices each goes on from the hypotheses of the one before, the first from those of the last in the step
+  // before. What leaves the step has the hypotheses of the last, which RETURNN has to construct before the others.
+  const bool several = choices.size() > 1;
+  for (std::size_t i = 0; several && i < choices.size(); ++i)
+    behind(*choices[i], i == 0 ? LayerRef{choice, {}, RefKind::previous} : LayerRef{choices[i - 1], {}}, "scores", false);
   if (spec.has_end || spec.max) {
     LayerRef user = spec.has_end ? whole(next.end, "end") : LayerRef{}, end = user;
     auto either = [&](LayerRef a, LayerRef b, const std::string& base) {
@@ -423,7 +434,7 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
         end = either(user, end, "end");
       }
     }
-    if (choice && !has_choice(end.layer, &states)) end = depending(end, {choice, {}}, open_.size() - 1, flags, "end_chosen", spec.span);
+    if (choice && (several || !has_choice(end.layer, &states))) end = depending(end, {choice, {}}, open_.size() - 1, flags, "end_chosen", spec.span, several);
     Layer& layer = add("copy", {{"from", end}}, flags, "end", spec.span);
     layer.name = "end";
     layer.fixed_name = true;
@@ -452,9 +463,8 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
   // Each hypothesis has frames of its own, also of what depends on no choice: RETURNN wants to see hypotheses there.
   const Layer* hypotheses = given.axis_known ? (searched_.contains(spec.axis) ? length(spec.axis, spec.span).layer : nullptr) : choice;
   auto of_hypotheses = [&](const LayerRef& ref) {
-    if (!ref.layer || !ref.layer->type.has(context_.dims.batch()) || has_choice(ref.layer, &states)) return;
-    Option& from = const_cast<Layer*>(ref.layer)->options.front().second;
-    from = depending(std::get<LayerRef>(from.data), {hypotheses, {}}, open_.size() - 1, ref.layer->type, ref.layer->base + "_chosen", spec.span);
+    if (!ref.layer || !ref.layer->type.has(context_.dims.batch())) return;
+    if (several || !has_choice(ref.layer, &states)) behind(const_cast<Layer&>(*ref.layer), {hypotheses, {}}, "chosen", several);
   };
   if (hypotheses) {
     for (const LayerRef& ref : last) of_hypotheses(ref);
