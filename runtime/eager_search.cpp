@@ -222,7 +222,10 @@ Tensor EagerBackend::beam_scores(const Tensor& tensor) {
   TensorType type{{searches_.batch()}, DType::float32, nullptr};
   BeamPtr beam = common_beam(eager(tensor).beam, nullptr);
   // Without a step there was no choice: one hypothesis, of which nothing is known.
-  Held scores = beam ? Held{{beam->scores / beam->divisor, {beam->search->batch, beam->axis}}, beam}
+  auto given = [&] {  // a hypothesis that is not there has kNoLabel in its sum
+    return at::where(beam->scores < kNoLabel * 1e-10, -std::numeric_limits<float>::infinity(), beam->scores / beam->divisor);
+  };
+  Held scores = beam ? Held{{given(), {beam->search->batch, beam->axis}}, beam}
                      : Held{{at::zeros(run_.lengths.shape(type.dims)), type.dims}, nullptr};
   return std::make_shared<const EagerTensor>(std::move(type), std::move(scores), run_.lengths.region());
 }

@@ -86,7 +86,11 @@ void infer_beam_scores(OpCall& call) {
   call.output({{call.dims().batch()}, DType::float32, nullptr});
 }
 
-void lower_beam_scores(Lowering& l) { l.result(l.layer("choice_get_beam_scores", {{"from", l.full(0)}}, l.out())); }
+// Of a hypothesis that is not there RETURNN gives a huge negative number, which depends on the number of steps.
+void lower_beam_scores(Lowering& l) {
+  LayerRef scores = l.layer("choice_get_beam_scores", {{"from", l.full(0)}}, l.out(), "all");
+  l.result(l.eval({scores}, "tf.where(source(0) < -1e20, -float('inf'), source(0))", l.out()));
+}
 
 constexpr OpParam kChoice[] = {{"scores", arg::tensor},
                                {"axis", arg::dim, true},
@@ -104,7 +108,7 @@ constexpr OpDef kOps[] = {
       infer_choice},
      lower_choice},
     {{"decide", kSource, "Tensor", "The value of the hypothesis with the best score, of what depends on `nn.choice`.", infer_decide}, lower_decide},
-    {{"beam_scores", kSource, "Tensor", "float32[batch]: the score of each hypothesis of the search that made `source`, by which they are compared.", infer_beam_scores},
+    {{"beam_scores", kSource, "Tensor", "float32[batch]: the score of each hypothesis of the search that made `source`, by which they are compared; -inf where there are fewer hypotheses than the beam has places.", infer_beam_scores},
      lower_beam_scores},
 };
 
