@@ -18,6 +18,7 @@ Comment lines at the top of a case say more:
                                comparison sees such a mistake)
   # args: -D rate=0.0          further arguments of rcnc for both backends
   # train                      compare with the train flag on as well
+  # assigns                    a step in training leaves the same parameters in both
   # further-lengths: DIM N N N  compare with these as well, inf and nan in gradients included, in place of an `empty` run
   # lengths: DIM N N N          these in place of random ones, one for each sequence of the batch
   # not-empty: REASON           no `empty` run
@@ -58,7 +59,7 @@ class Case:
         head = [line[1:].strip() for line in self.text.splitlines() if line.startswith("#")]
         self.controls = [tuple(line[len("control:"):].strip().split(" -> ")) for line in head if line.startswith("control:")]
         self.args = [word for line in head if line.startswith("args:") for word in line[len("args:"):].split()]
-        self.train = "train" in head
+        self.train, self.assigns = "train" in head, "assigns" in head
         self.not_empty = any(line.startswith(("not-empty:", "further-lengths:")) for line in head)
         self.float32_inside = any(line.startswith("float32-inside:") for line in head)
         self.not_float64 = any(line.startswith("not-float64:") for line in head)
@@ -156,7 +157,7 @@ class Runner:
                 skip = sorted(case.batch_mates | {"output"})
                 note(f"sequence {i} alone, RETURNN", compare(without(sequence_of(theirs, i), *parts), without(their_one, *parts), ignore=skip))
                 note(f"sequence {i} alone, eager", compare(without(sequence_of(ours, i), *parts), without(our_one, *parts), ignore=skip))
-            if "nn.assign(" in case.text:
+            if case.assigns:
                 lines += self._assigned(case, network, inputs, params)
             lines += self._permuted(case, inputs, params, theirs)
             lines += self._float64(case)
