@@ -2,6 +2,7 @@
 
 #include <ostream>
 
+#include "compiler/diag/render.h"
 #include "runtime/blas.h"
 #include "runtime/check/fit.h"
 #include "runtime/check/grad_check.h"
@@ -78,10 +79,20 @@ struct EagerRun::State : Pass {
     return inputs.declare(externs);
   }
 
+  // After errors. 1: the exit code.
+  int failed() {
+    try {
+      if (sink.has_errors()) watch.save_failed(render_text(sink, sources));
+    } catch (const ArrayFileError& error) {
+      sink.report(Diag::eager_file, Span{}, {error.what()});
+    }
+    return 1;
+  }
+
   int finish() {
-    if (sink.has_errors() || !params.check(sink)) return 1;
+    if (sink.has_errors() || !params.check(sink)) return failed();
     watch.finish(backend.marks());
-    if (sink.has_errors()) return 1;
+    if (sink.has_errors()) return failed();
     try {
       Objective objective = compute_objective(backend.marks(), params.all(), run.lengths, batch, options.grad);
       watch.save(backend.marks());
@@ -132,6 +143,7 @@ void EagerRun::set_anew(Anew anew) { state_->anew = std::move(anew); }
 bool EagerRun::prepare() { return state_->prepare(); }
 bool EagerRun::declare_inputs(const std::vector<ExternInput>& externs) { return state_->declare_inputs(externs); }
 Backend& EagerRun::backend() { return state_->seen(); }
+void EagerRun::failed() { state_->failed(); }
 int EagerRun::finish() { return state_->finish(); }
 
 }  // namespace rcn

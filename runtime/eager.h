@@ -17,6 +17,7 @@
 
 namespace rcn {
 
+class Debugger;
 class EagerDebugger;
 
 // As on the command line.
@@ -59,8 +60,8 @@ struct Evaluation {
   DiagnosticSink& sink;  // of this evaluation alone
   const DimTable& dims;
   const DimLengths& known;
-  // False after errors.
-  std::function<bool(Backend&, std::function<bool(const std::vector<ExternInput>&)> declare_inputs)> evaluate;
+  // False after errors. The debugger may be null.
+  std::function<bool(Backend&, std::function<bool(const std::vector<ExternInput>&)> declare_inputs, Debugger*)> evaluate;
 };
 using Anew = std::function<void(const std::function<void(Evaluation&)>& use)>;
 
@@ -84,6 +85,8 @@ class EagerRun {
   Backend& backend();
   // Shows and saves the results. Does nothing if the sink has errors. The exit code: 0, or 1 after errors.
   int finish();
+  // After a run with errors: the page of what was computed.
+  void failed();
 
  private:
   struct State;

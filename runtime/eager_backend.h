@@ -83,6 +83,7 @@ class EagerBackend : public Backend {
   void assign(const Parameter& parameter, const Tensor& current, const Tensor& value, Span span) override;
   void check(const Tensor& condition, const std::string& message, Span span) override;
   std::string describe(const Tensor& tensor) override;
+  std::vector<std::pair<Dim, std::int64_t>> running_loops() const override { return running_loops_; }
 
   const std::vector<MarkedTensor>& marks() const { return marks_; }
 
@@ -123,6 +124,7 @@ class EagerBackend : public Backend {
   std::vector<Span> calls_;
   std::string steps_;         // `loop[3].inner[0].`: the steps of the loops that run; before scopes at the root too
   std::string around_loops_;  // the scope that the outermost one stands in
+  std::vector<std::pair<Dim, std::int64_t>> running_loops_;
   std::vector<MarkedTensor> marks_;
 };
 

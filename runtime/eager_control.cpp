@@ -11,18 +11,21 @@ namespace rcn {
 // While one lives, what is made is named after a step of a loop, or (without one) as if no loop ran.
 class EagerBackend::Names {
  public:
-  Names(EagerBackend& backend, const std::string& loop, std::int64_t index) : Names(backend) {
+  Names(EagerBackend& backend, const std::string& loop, Dim axis, std::int64_t index) : Names(backend) {
+    backend_.running_loops_.emplace_back(axis, index);
     std::string step = loop + "[" + std::to_string(index) + "]";
     if (steps_.empty()) backend_.around_loops_ = scope_;
     backend_.run_.scope = backend_.scoped(step);
     backend_.steps_ += step + ".";
   }
   explicit Names(EagerBackend& backend)
-      : backend_(backend), scope_(backend.run_.scope), steps_(backend.steps_), around_loops_(backend.around_loops_) {}
+      : backend_(backend), scope_(backend.run_.scope), steps_(backend.steps_), around_loops_(backend.around_loops_),
+        running_(backend.running_loops_.size()) {}
   ~Names() {
     backend_.run_.scope = std::move(scope_);
     backend_.steps_ = std::move(steps_);
     backend_.around_loops_ = std::move(around_loops_);
+    backend_.running_loops_.resize(running_);
   }
   Names(const Names&) = delete;
   Names& operator=(const Names&) = delete;
@@ -36,6 +39,7 @@ class EagerBackend::Names {
  private:
   EagerBackend& backend_;
   std::string scope_, steps_, around_loops_;
+  std::size_t running_;
 };
 
 // While one lives, a loop runs. Choices in it are of one search; loops in it belong to that.
@@ -95,7 +99,7 @@ LoopResult EagerBackend::loop(const LoopSpec& spec, const LoopBody& body) {
                                                      Named{at::scalar_tensor(t, at::TensorOptions(at::kInt)), {}});
     LoopNext next;
     {
-      Names names(*this, spec.name, t);
+      Names names(*this, spec.name, spec.axis, t);
       Lengths::Inside inside(lengths);
       if (spec.axis_known) inside.step(spec.axis, t);
       if (!progress.all_active()) inside.mask(progress.active());

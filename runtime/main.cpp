@@ -52,8 +52,8 @@ void evaluate_anew(const Session& loaded, const std::function<void(Evaluation&)>
   DiagnosticSink sink;
   Session session(loaded.options, loaded.sources, sink);
   session.files = loaded.files;
-  Evaluation evaluation{sink, session.dims, session.lengths, [&](Backend& backend, auto declare_inputs) {
-                          return run(session, backend, std::move(declare_inputs)).ok;
+  Evaluation evaluation{sink, session.dims, session.lengths, [&](Backend& backend, auto declare_inputs, Debugger* debugger) {
+                          return run(session, backend, std::move(declare_inputs), debugger).ok;
                         }};
   use(evaluation);
 }
@@ -84,13 +84,14 @@ int run_model(const Options& options, EagerDebugger* debugger) {
     if (eager.prepare()) {
       EvalResult evaluated = run(
           session, eager.backend(), [&](const std::vector<ExternInput>& inputs) { return eager.declare_inputs(inputs); }, debugger);
-      if (debugger && debugger->end() != EagerDebugger::End::finished) {
-        result = static_cast<int>(debugger->interrupted() ? ExitCode::interrupted : ExitCode::ok);
-      } else if (evaluated.ok) {
+      if (!evaluated.ok) eager.failed();
+      if (evaluated.ok && !(debugger && debugger->end() != EagerDebugger::End::finished)) {
         result = eager.finish();
         if (debugger) debugger->finished();
       }
     }
+    if (debugger && debugger->end() != EagerDebugger::End::finished)
+      result = static_cast<int>(debugger->interrupted() ? ExitCode::interrupted : ExitCode::ok);
   }
   print_new_diagnostics(messages, options, printed);
   if (!std::cout) {

@@ -1,5 +1,7 @@
 #include "runtime/pass.h"
 
+#include "runtime/debug/debug_backend.h"
+
 namespace rcn {
 
 Pass::Pass(const EagerOptions& options, DiagnosticSink& sink, const DimTable& dims, const DimLengths& known,
@@ -29,14 +31,33 @@ ParamValues values_of(const Params& params) {
   return values;
 }
 
+namespace {
+
+// A pass that failed once more, for the debugger to stop at its error.
+void stop_at_error(const Anew& anew, const EagerOptions& options, const Changes& changes,
+                   const std::function<void(Pass&)>& before) {
+  anew([&](Evaluation& evaluation) {
+    Pass pass(options, evaluation.sink, evaluation.dims, evaluation.known, changes);
+    if (before) before(pass);
+    options.debugger->start_again(evaluation.sink);
+    options.debugger->attach(pass.run);
+    DebugBackend debugged(pass.backend, *options.debugger, pass.run);
+    evaluation.evaluate(
+        debugged, [&](const std::vector<ExternInput>& externs) { return pass.declare(externs); }, options.debugger);
+  });
+}
+
+}  // namespace
+
 bool run_pass(const Anew& anew, const EagerOptions& options, const Changes& changes, const std::string& what,
               DiagnosticSink& sink, const std::function<void(Pass&)>& before, const std::function<void(Pass&)>& after) {
+  if (options.debugger && options.debugger->end() != EagerDebugger::End::finished) return false;
   bool good = false;
   anew([&](Evaluation& evaluation) {
     Pass pass(options, evaluation.sink, evaluation.dims, evaluation.known, changes);
     if (before) before(pass);
     good = evaluation.evaluate(pass.backend,
-                               [&](const std::vector<ExternInput>& externs) { return pass.declare(externs); }) &&
+                               [&](const std::vector<ExternInput>& externs) { return pass.declare(externs); }, nullptr) &&
            (changes.params || pass.params.check(evaluation.sink)) && !evaluation.sink.has_errors();
     if (good) {
       try {
@@ -50,6 +71,7 @@ bool run_pass(const Anew& anew, const EagerOptions& options, const Changes& chan
     for (const Diagnostic& d : evaluation.sink.items())
       if (diag_info(d.kind).severity == Severity::error) sink.add(d).note(Diag::note_more, Span{}, {what});
   });
+  if (!good && options.debugger) stop_at_error(anew, options, changes, before);
   return good;
 }
 

@@ -46,7 +46,7 @@ ParamValues values_of(const Params& params);
 
 // Evaluates the program once more. `before` sees the pass before anything is computed, `after` what has become of it;
 // with it the pass is gone. After errors, which are added to `sink` with `what` as a note, `after` is not called:
-// false.
+// false; a debugger then sees the pass once more, up to the error.
 bool run_pass(const Anew& anew, const EagerOptions& options, const Changes& changes, const std::string& what,
               DiagnosticSink& sink, const std::function<void(Pass&)>& before, const std::function<void(Pass&)>& after);
 

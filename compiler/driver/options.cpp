@@ -303,6 +303,12 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   if (e.device != "cpu") return usage("--device " + e.device + ": this version runs on the CPU only");
   if (e.params_file.empty() && (!e.rename_map_file.empty() || e.params_partial) && v.against.empty())
     return usage(std::string(e.params_partial ? "--params-partial" : "--rename-map") + " needs --params");
+  auto saves = [](const std::string& path, std::string_view ending) {
+    return path.ends_with(ending) || path.find(std::string(ending) + ":") != std::string::npos;
+  };
+  for (const std::string& path : e.save)
+    if (!saves(path, ".npz") && !saves(path, ".safetensors"))
+      return usage("--save writes FILE.npz or FILE.safetensors, not `" + path + "`");
   if (const std::string& path = e.save_params_file; !path.empty() && !path.ends_with(".npz") && !path.ends_with(".safetensors"))
     return usage("--save-params writes FILE.npz or FILE.safetensors, not `" + path + "`");
   if (o.command == Command::run) {

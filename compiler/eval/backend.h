@@ -141,6 +141,8 @@ class Backend {
   virtual void check(const Tensor& condition, const std::string& message, Span span) = 0;
   // The values in a tensor in a few words, for messages; empty where there are none.
   virtual std::string describe(const Tensor&) { return {}; }
+  // The loops that run, from the outermost, and their steps, for messages; none where loops have no steps.
+  virtual std::vector<std::pair<Dim, std::int64_t>> running_loops() const { return {}; }
 };
 
 }  // namespace rcn

@@ -320,7 +320,11 @@ Value Interpreter::apply(const OpInfo& info, std::vector<Value> args, std::vecto
   if (tensors.size() == 1 && op.extra().empty()) return tensors[0];
   Tuple tuple;
   for (Tensor& t : tensors) tuple.items.push_back(t);
-  tuple.items.insert(op.extra_is_second() ? tuple.items.begin() + 1 : tuple.items.end(), op.extra().begin(), op.extra().end());
+  std::vector<Value> extra = op.extra();
+  for (const OpCall::Rename& rename : op.renames())
+    for (Value& value : extra)
+      if (value.is_dim() && value.dim() == rename.from) value = rename.to;
+  tuple.items.insert(op.extra_is_second() ? tuple.items.begin() + 1 : tuple.items.end(), extra.begin(), extra.end());
   return tuple;
 }
 

@@ -41,6 +41,7 @@ class ForwardingBackend : public Backend {
     inner_.check(condition, message, span);
   }
   std::string describe(const Tensor& tensor) override { return inner_.describe(tensor); }
+  std::vector<std::pair<Dim, std::int64_t>> running_loops() const override { return inner_.running_loops(); }
 
  protected:
   Backend& inner_;

@@ -86,12 +86,13 @@ void collect_names(ast::Expr& e, Span within, std::vector<Symbol>& names) {
 
 void Interpreter::note_values() {
   Span where = diag_.items().back().span;
+  DiagnosticSink::Builder builder(&diag_, diag_.size() - 1);
+  for (const auto& [dim, step] : real_.running_loops()) builder.note(Diag::note_step, Span{}, {std::to_string(step), to_string(dim)});
   const Frame* f = frame_;
   while (f && !(f->at && holds(f->at->span, where))) f = f->caller;
   if (!f) return;
   std::vector<Symbol> names;
   for_each_expr(*f->at, [&](ast::Expr& e) { collect_names(e, where, names); });
-  DiagnosticSink::Builder builder(&diag_, diag_.size() - 1);
   for (Symbol name : names) {
     const Value* value = nullptr;
     for (Scope* scope = f->scope; scope && !value; scope = scope->parent) value = scope->find(name);

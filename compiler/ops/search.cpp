@@ -7,11 +7,14 @@ namespace rcn {
 
 namespace {
 
-constexpr std::size_t kScores = 0, kAxis = 1, kBeamSize = 2, kInputType = 3, kNormalize = 4;
+constexpr std::size_t kScores = 0, kAxis = 1, kBeamSize = 2, kNormalize = 4;
 
 void set_option(LayerRef layer, std::string_view key, Option value) {
   for (auto& [name, option] : const_cast<Layer*>(layer.layer)->options)
-    if (name == key) option = std::move(value);
+    if (name == key) {
+      option = std::move(value);
+      return;
+    }
 }
 
 void infer_choice(OpCall& call) {

@@ -68,6 +68,7 @@ std::optional<ParamValues> fit(const Anew& anew, const EagerOptions& options, Di
   ParamValues values;
   LastMean last(steps);
   double first = 0;
+  Span loss;
   bool good = true;
   for (std::int64_t step = 0; step <= steps && good; ++step) {
     Changes changes{step > 0 ? &batch : nullptr, step > 0 ? &values : nullptr, step < steps, step};
@@ -81,6 +82,9 @@ std::optional<ParamValues> fit(const Anew& anew, const EagerOptions& options, Di
                         good = false;
                         return;
                       }
+                      // the first loss, or the first that is not finite
+                      auto odd = std::find_if(objective.losses.begin(), objective.losses.end(), [](const Score& s) { return !std::isfinite(s.sum); });
+                      loss = (odd == objective.losses.end() ? objective.losses.front() : *odd).mark.span;
                       if (step == 0) batch = pass.inputs.batch();
                       if (step == 0) first = objective.total;
                       last.add(objective.total);
@@ -88,7 +92,7 @@ std::optional<ParamValues> fit(const Anew& anew, const EagerOptions& options, Di
                           !std::isfinite(objective.total))
                         write_step(out, step, steps, objective);
                       if (!std::isfinite(objective.total)) {
-                        sink.report(Diag::eager_fit_not_finite, Span{},
+                        sink.report(Diag::eager_fit_not_finite, loss,
                                     {short_number(objective.total), std::to_string(step)})
                             .help(Diag::help_text, {"`--check-finite` names the operation that makes it"});
                         good = false;
@@ -104,7 +108,7 @@ std::optional<ParamValues> fit(const Anew& anew, const EagerOptions& options, Di
   }
   if (!good) return std::nullopt;
   if (!(last.value() < first - kLeastFall * std::abs(first))) {
-    sink.report(Diag::eager_fit_stays, Span{},
+    sink.report(Diag::eager_fit_stays, loss,
                 {short_number(first), short_number(last.value()), std::to_string(steps),
                  short_number(options.learning_rate)})
         .help(Diag::help_text, {"`--grad` shows parameters without gradients; `--lr` is the step size of Adam"});

@@ -5,6 +5,7 @@
 
 #include "compiler/base/suggest.h"
 #include "runtime/data/array_file.h"
+#include "runtime/data/raw_array.h"
 #include "runtime/kernel.h"
 
 namespace rcn {
@@ -260,7 +261,7 @@ void Inputs::check(const ExternInput& input, const GivenArray& given) {
     std::string kind = given.literal ? (floats  ? "floats"
                                         : bools ? "bools"
                                                 : "ints")
-                                     : "of dtype " + std::string(c10::toString(value.scalar_type()));
+                                     : "of dtype " + dtype_text(value.scalar_type());
     fail(input, "the data is " + kind + ", declared is " + std::string(to_string(dtype)));
   }
 }

@@ -5,6 +5,7 @@
 
 #include "compiler/base/suggest.h"
 #include "runtime/data/initializers.h"
+#include "runtime/data/raw_array.h"
 #include "runtime/data/rename_map.h"
 
 namespace rcn {
@@ -98,7 +99,7 @@ at::Tensor Params::stored(const Parameter& parameter, std::string& in_file) {
               shape_text(stored.sizes()));
     } else if (!same_kind(stored.scalar_type(), parameter.type.dtype)) {
       problem("`" + parameter.path + "` is " + std::string(to_string(parameter.type.dtype)) + ", in the file " +
-              c10::toString(stored.scalar_type()));
+              dtype_text(stored.scalar_type()));
     } else {
       return stored.to(scalar_type(parameter.type.dtype));
     }

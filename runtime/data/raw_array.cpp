@@ -18,13 +18,16 @@ struct Format {
   Element element;
   at::ScalarType type;  // of the tensor
   std::size_t bytes;
+  std::string_view name;
 };
 constexpr Format kFormats[] = {
-    {Element::bool_, at::kBool, 1},     {Element::int8, at::kChar, 1},         {Element::uint8, at::kByte, 1},
-    {Element::int16, at::kShort, 2},    {Element::uint16, at::kInt, 2},        {Element::int32, at::kInt, 4},
-    {Element::uint32, at::kLong, 4},    {Element::int64, at::kLong, 8},        {Element::uint64, at::kLong, 8},
-    {Element::float16, at::kHalf, 2},   {Element::bfloat16, at::kBFloat16, 2}, {Element::float32, at::kFloat, 4},
-    {Element::float64, at::kDouble, 8},
+    {Element::bool_, at::kBool, 1, "bool"},        {Element::int8, at::kChar, 1, "int8"},
+    {Element::uint8, at::kByte, 1, "uint8"},       {Element::int16, at::kShort, 2, "int16"},
+    {Element::uint16, at::kInt, 2, "uint16"},      {Element::int32, at::kInt, 4, "int32"},
+    {Element::uint32, at::kLong, 4, "uint32"},     {Element::int64, at::kLong, 8, "int64"},
+    {Element::uint64, at::kLong, 8, "uint64"},     {Element::float16, at::kHalf, 2, "float16"},
+    {Element::bfloat16, at::kBFloat16, 2, "bfloat16"}, {Element::float32, at::kFloat, 4, "float32"},
+    {Element::float64, at::kDouble, 8, "float64"},
 };
 
 const Format& format_of(Element element) { return kFormats[static_cast<std::size_t>(element)]; }
@@ -49,6 +52,12 @@ Element element_of(at::ScalarType type) {
   for (const Format& f : kFormats)
     if (f.type == type && f.bytes == c10::elementSize(type)) return f.element;
   throw std::logic_error(std::string("arrays of ") + c10::toString(type) + " are not written");
+}
+
+std::string dtype_text(at::ScalarType type) {
+  for (const Format& f : kFormats)
+    if (f.type == type && f.bytes == c10::elementSize(type)) return std::string(f.name);
+  return c10::toString(type);
 }
 
 at::Tensor tensor_of(Element element, const std::vector<std::int64_t>& shape, std::string_view bytes) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -28,6 +29,7 @@ enum class Element : std::uint8_t {
 
 std::size_t bytes_of(Element element);
 Element element_of(at::ScalarType type);
+std::string dtype_text(at::ScalarType type);  // NumPy's name
 
 // The first bytes as an array of its own. uint16 and uint32 become the next larger int type, uint64 int64. Throws
 // ArrayFileError where bytes are missing or a value does not fit.

@@ -106,7 +106,7 @@ bool parse_breakpoint(const std::string& where, Breakpoint& b, std::string& erro
   }
   std::size_t colon = place.rfind(':');
   if (colon != std::string::npos ||
-      std::all_of(place.begin(), place.end(), [](unsigned char c) { return std::isdigit(c); })) {
+      std::all_of(place.begin() + place.starts_with('-'), place.end(), [](unsigned char c) { return std::isdigit(c); })) {
     b.kind = Breakpoint::Kind::line;
     b.file = colon == std::string::npos ? "" : place.substr(0, colon);
     if (parse_line(std::string_view(place).substr(colon == std::string::npos ? 0 : colon + 1), b.line)) return true;

@@ -126,7 +126,7 @@ void show_value(std::ostream& out, const std::string& name, const Value& value, 
   WhereMade where(t, lengths);
   Tensor x = shown(t);
   if (at::Tensor out_of_it = lengths.masked_out(eager(x).axes); out_of_it.defined())
-    out << "(0 where a sequence takes no part here)\n";
+    out << "(- where a sequence takes no part here)\n";
   bool many = lengths.count_valid(eager(x).axes) > kLarge;
   write_values(out, x, lengths, ListStyle::text, false, many ? kEdge : 0);
   out << '\n';

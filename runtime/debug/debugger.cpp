@@ -51,6 +51,12 @@ void EagerDebugger::start(DiagnosticSink& sink, std::function<void()> show_error
   interrupted_ = false;
   going_ = Going::run;
   regions_.clear();
+  muted_ = false;
+}
+
+void EagerDebugger::start_again(DiagnosticSink& sink) {
+  start(sink, std::move(show_errors_));
+  muted_ = true;
 }
 
 void EagerDebugger::finished() {
@@ -123,6 +129,7 @@ void EagerDebugger::statement(bool first_of_call) {
   ast::Stmt* now = program_->frame(0).at;
   std::string call = run_->scope.empty() ? "main" : run_->scope;
   if (take_interrupt()) return stop_interrupted();
+  if (muted_) return;
   for (Breakpoint& b : breakpoints_) {
     // Calls that have returned since.
     std::erase_if(b.armed,
@@ -138,7 +145,7 @@ void EagerDebugger::statement(bool first_of_call) {
 }
 
 void EagerDebugger::done() {
-  if (busy_) return;
+  if (busy_ || muted_) return;
   std::size_t depth = program_->depth();
   for (Breakpoint& b : breakpoints_) {
     if (b.kind != Breakpoint::Kind::name) continue;
@@ -169,6 +176,7 @@ void EagerDebugger::failed() {
   errors_ = sink_->error_count();
   show_errors_();
   if (program_->depth() == 0) return;
+  muted_ = false;
   for (Breakpoint& b : breakpoints_)
     if (b.kind == Breakpoint::Kind::error) ++b.hits;
   stop(program_->on_types() ? "error, before any step has run on tensors" : "error");
@@ -188,7 +196,7 @@ void EagerDebugger::operation(const OpNode& node) {
   if (busy_ || program_->depth() == 0) return;
   bool first = std::exchange(first_, false);
   if (take_interrupt()) return stop_interrupted();
-  if (!first) return;
+  if (!first || muted_) return;
   for (Breakpoint& b : breakpoints_)
     if (b.kind == Breakpoint::Kind::first) return hit(b, "before " + std::string(node.op->name));
   if (stop_at_first_) stop("before the first operation, " + std::string(node.op->name));
@@ -217,7 +225,7 @@ void EagerDebugger::made_nan(const std::string& name, const OpNode& node, const 
 
 void EagerDebugger::loaded(const Parameter& parameter, const Tensor& tensor) {
   auto it = kept_->params.find(parameter.path);
-  if (it == kept_->params.end()) return;
+  if (muted_ || it == kept_->params.end()) return;
   if (!Kept::fits(it->second, tensor, run_->lengths)) {
     out_ << "the changed values of `" << parameter.path << "` do not fit any more\n";
     kept_->params.erase(it);
@@ -230,7 +238,7 @@ void EagerDebugger::loaded(const Parameter& parameter, const Tensor& tensor) {
 
 Tensor EagerDebugger::given(const ExternInput& input, Tensor tensor) {
   auto it = kept_->inputs.find(input.name);
-  if (it == kept_->inputs.end()) return tensor;
+  if (muted_ || it == kept_->inputs.end()) return tensor;
   if (Kept::fits(it->second, tensor, run_->lengths))
     return std::make_shared<const EagerTensor>(tensor->type, Held(Named{it->second.value, tensor->type.dims}));
   out_ << "the changed values of `" << input.name << "` do not fit any more\n";

@@ -34,6 +34,8 @@ class EagerDebugger final : public Debugger {
   enum class End : std::uint8_t { finished, quit, restart };
   // `show_errors` is called at an error, before the prompt opens.
   void start(DiagnosticSink& sink, std::function<void()> show_errors);
+  // The same program again, which is known to fail: it stops at the error alone.
+  void start_again(DiagnosticSink& sink);
   void attach(RunState& run) { run_ = &run; }  // of this run, before it begins
   End end() const { return end_; }
   bool interrupted() const { return interrupted_; }  // and not gone on since
@@ -52,7 +54,7 @@ class EagerDebugger final : public Debugger {
 
   // ---- what the backend does
   void operation(const OpNode& node);  // is about to run
-  bool watches() const { return !busy_ && watches_; }
+  bool watches() const { return !busy_ && !muted_ && watches_; }
   bool busy() const { return busy_; }  // what runs belongs to the prompt
   bool watches_nan() const { return watches_nan_; }
   // `assigned`: the statement gives the variable of that name this value.
@@ -113,6 +115,7 @@ class EagerDebugger final : public Debugger {
   End end_ = End::finished;
   std::size_t errors_ = 0;  // that were shown
   bool busy_ = false;       // what runs now belongs to the prompt or a condition
+  bool muted_ = false;      // it stops at errors only
   bool watches_ = false, watches_nan_ = false;
   bool first_ = true;  // no operation has run
   bool interrupted_ = false;

@@ -113,7 +113,11 @@ void write_json_report(std::ostream& out, const std::vector<MarkedTensor>& marks
       out << (i ? ",\n  " : "\n  ") << quoted(g.name) << ": ";
       write_array(out, g.value.defined() ? g.value : at::zeros_like(g.parameter), ListStyle::json);
     }
-    out << '}';
+    out << "},\n \"missing_gradients\": ";  // of these they are zero because the objective does not depend on them
+    std::vector<std::string> missing;
+    for (const Gradient& g : objective.gradients)
+      if (!g.value.defined()) missing.push_back(g.name);
+    write_names(out, missing);
   }
   first = true;
   for (const LoadedParameter& p : params) {

@@ -159,7 +159,7 @@ void Page::name(const Bound& bound) {
   }
 }
 
-void Page::write(const std::string& path) const {
+void Page::write(const std::string& path, const std::string& errors) const {
   Json files = Json::array();
   for (FileId file : state_->files) {
     Json lines = Json::array();
@@ -172,7 +172,7 @@ void Page::write(const std::string& path) const {
     files.push_back({{"name", sources_.name(file)}, {"lines", std::move(lines)}});
   }
   std::string title = state_->files.empty() ? "rcnc" : sources_.name(state_->files.front());
-  Json data{{"files", std::move(files)}, {"tensors", state_->tensors}};
+  Json data{{"files", std::move(files)}, {"tensors", state_->tensors}, {"errors", errors}};
   // In a script element only `<` could end or change what is read.
   std::string json = replaced(data.dump(-1, ' ', false, Json::error_handler_t::replace), "<", "\\u003c");
   std::string page(kPageHtml);

@@ -21,8 +21,8 @@ class Page {
   void add(const Produced& made, Lengths& lengths);
   // The program calls a tensor so, which may be one of the last that were made.
   void name(const Bound& bound);
-  // Writes the page. Throws ArrayFileError.
-  void write(const std::string& path) const;
+  // Writes the page; `errors` of a run that failed stand above it. Throws ArrayFileError.
+  void write(const std::string& path, const std::string& errors = {}) const;
 
  private:
   nlohmann::ordered_json place(Span span);

@@ -19,8 +19,10 @@ std::string shape_text(const at::Tensor& x) {
   return text;
 }
 
-// From how many times the median norm on a gradient is called exploding, where there are enough to compare.
+// From how many times the median norm on a gradient is called exploding, where there are enough to compare; from which
+// norm on, whatever others are.
 constexpr double kExploding = 1e3;
+constexpr double kHuge = 1e6;
 constexpr std::size_t kComparable = 3;
 
 double norm_of(const at::Tensor& gradient) { return gradient.to(at::kDouble).norm().item<double>(); }
@@ -57,6 +59,9 @@ void write_gradients(std::ostream& out, const std::vector<Gradient>& gradients, 
       } else if (median > 0 && n > kExploding * median) {
         ++exploding;
         text += "  (exploding: " + short_number(n / median) + " times the median)";
+      } else if (n > kHuge) {
+        ++exploding;
+        text += "  (exploding)";
       }
     }
     bool look = missing + zero + exploding + not_finite > before;

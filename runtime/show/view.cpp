@@ -146,10 +146,13 @@ struct Writer {
   ListStyle style;
   std::int64_t edge;  // 0: all items
   bool boolean;
+  const bool* absent;  // entries of sequences that take no part here; null: none are
 
   void write(std::size_t level, std::int64_t prefix) {
     if (level == levels.size()) {
-      if (boolean) {
+      if (absent && absent[prefix]) {
+        out << (style == ListStyle::json ? "null" : "-");
+      } else if (boolean) {
         out << (data[prefix] != 0 ? "true" : "false");
       } else if constexpr (std::is_floating_point_v<T>) {
         write_float(out, data[prefix], style);
@@ -181,17 +184,17 @@ struct Writer {
 };
 
 void write_levels(std::ostream& out, const at::Tensor& value, std::vector<Level> levels, ListStyle style,
-                  std::int64_t edge = 0) {
+                  std::int64_t edge = 0, const bool* absent = nullptr) {
   switch (value.scalar_type()) {
     case at::kFloat:
-      return Writer<float>{out, value.data_ptr<float>(), std::move(levels), style, edge, false}.write(0, 0);
+      return Writer<float>{out, value.data_ptr<float>(), std::move(levels), style, edge, false, absent}.write(0, 0);
     case at::kDouble:
-      return Writer<double>{out, value.data_ptr<double>(), std::move(levels), style, edge, false}.write(0, 0);
-    case at::kHalf: return write_levels(out, value.to(at::kFloat), std::move(levels), style, edge);
+      return Writer<double>{out, value.data_ptr<double>(), std::move(levels), style, edge, false, absent}.write(0, 0);
+    case at::kHalf: return write_levels(out, value.to(at::kFloat), std::move(levels), style, edge, absent);
     default: {
       at::Tensor wide = value.to(at::kLong);
       return Writer<std::int64_t>{out,  wide.data_ptr<std::int64_t>(),   std::move(levels), style,
-                                  edge, value.scalar_type() == at::kBool}
+                                  edge, value.scalar_type() == at::kBool, absent}
           .write(0, 0);
     }
   }
@@ -213,7 +216,9 @@ void write_values(std::ostream& out, const Tensor& tensor, Lengths& lengths, Lis
       level.lengths = lengths.over(order[i], before).expand(lengths.shape(before)).contiguous();
     levels.push_back(std::move(level));
   }
-  write_levels(out, value, std::move(levels), style, edge);
+  at::Tensor absent = padding ? at::Tensor() : lengths.masked_out(order);
+  if (absent.defined()) absent = absent.expand(value.sizes()).contiguous();
+  write_levels(out, value, std::move(levels), style, edge, absent.defined() ? absent.data_ptr<bool>() : nullptr);
 }
 
 void write_array(std::ostream& out, const at::Tensor& value, ListStyle style) {

@@ -46,8 +46,9 @@ inline constexpr std::int64_t kLarge = 1000;  // entries
 inline constexpr std::int64_t kEdge = 3;      // items at each end
 
 enum class ListStyle { text, json };
-// Nested lists: valid frames only, or all with `padding`. Text is indented like NumPy's; json has null for nan and
-// "inf", "-inf" for infinite values. With `edge` only so many items at both ends of each list.
+// Nested lists: valid frames only (sequences that take no part here have `-`, in json null), or all with `padding`. Text is
+// indented like NumPy's; json has null for nan and "inf", "-inf" for infinite values. With `edge` only so many items at
+// both ends of each list.
 void write_values(std::ostream& out, const Tensor& tensor, Lengths& lengths, ListStyle style, bool padding,
                   std::int64_t edge = 0);
 void write_array(std::ostream& out, const at::Tensor& value, ListStyle style);

@@ -197,6 +197,10 @@ void Watch::save(const std::vector<MarkedTensor>& marks) {
   if (page_) page_->write(options_.html);
 }
 
+void Watch::save_failed(const std::string& errors) const {
+  if (page_) page_->write(options_.html, errors);
+}
+
 void Watch::write_summary(const std::vector<LoadedParameter>& params) {
   if (memory_) summary_.write(log_, params, memory_->peak());
 }

@@ -75,6 +75,8 @@ class Watch {
   // After the gradients; false after errors.
   bool check_gradients() const { return gradients_.check(sink_); }
   // After the results. Throws ArrayFileError.
+  // The page of a run that failed, with what was computed up to there.
+  void save_failed(const std::string& errors) const;
   void save(const std::vector<MarkedTensor>& marks);
   void write_summary(const std::vector<LoadedParameter>& params);
 

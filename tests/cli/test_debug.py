@@ -49,6 +49,37 @@ network {
 }
 """
 
+# Adam makes the weights larger by the learning rate in each step.
+FALLING = """\
+import nn
+dim time: spatial
+dim f: feature = 3
+extern data: float32[batch, time, f]
+network {
+    param w: [f] = 0.0
+    fn main() {
+        s = nn.reduce(w, mode="sum", axis=f)
+        assert s < 0.005, "too large"
+        loss l = nn.sin(nn.reduce(data, mode="sum", axis=f)) - s
+    }
+}
+"""
+
+ALONE = """\
+import nn
+dim time: spatial
+dim f: feature = 3
+extern data: float32[batch, time, f]
+network {
+    fn main() {
+        n = nn.dim_value(batch)
+        y = nn.tanh(data)
+        assert n > 1, "alone"
+        output y
+    }
+}
+"""
+
 
 class Terminal:
     """A program whose standard streams are a terminal of its own."""
@@ -214,6 +245,23 @@ class Debugging(support.CliTest):
         self.assertEqual(run.returncode, 0)
         self.assertTrue(run.stdout.startswith("{"), run.stdout)
         self.assertIn("[[1, 2]]", run.stderr)
+
+    def test_a_step_of_fit_that_fails_opens_the_prompt(self):
+        run = self.script(FALLING, "w\nquit\n", "--debug", "--fit", "20", "--lr", "0.001")
+        self.assertEqual(run.returncode, support.MODEL_ERROR)
+        self.assertIn("too large [E0708]", run.stderr)
+        self.assertIn("note: in step 2 of --fit", run.stderr)
+        self.assertIn("> model.rcn:9:9 in main", run.stdout)
+        self.assertIn("[0.0019999999, 0.0019999999, 0.0019999999]", run.stdout)
+        again = self.script(FALLING, "", "--fit", "20", "--lr", "0.001")
+        self.assertEqual(again.stderr, run.stderr)
+
+    def test_a_further_run_that_fails_opens_the_prompt(self):
+        run = self.script(ALONE, "nn.dim_value(batch)\nquit\n", "--break", "error", "--check-padding", "--batch", "2")
+        self.assertEqual(run.returncode, support.MODEL_ERROR)
+        self.assertIn("note: with sequence 0 alone", run.stderr)
+        self.assertIn("> model.rcn:9:9 in main", run.stdout)
+        self.assertIn("\n1\n", run.stdout)
 
     def test_the_prompt_needs_standard_input(self):
         run = subprocess.run([support.RCNC, "--eager", "--debug", "-"], input=MODEL, capture_output=True, text=True, timeout=60)

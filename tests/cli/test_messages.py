@@ -38,6 +38,7 @@ class Help(CliTest):
             (["--eager", "--device", "cuda"], "CPU only"),
             (["--eager", "--rename-map", "names"], "--rename-map needs --params"),
             (["--eager", "--params-partial"], "--params-partial needs --params"),
+            (["--eager", "--save", "x.txt"], "--save writes FILE.npz or FILE.safetensors, not `x.txt`"),
             (["--eager", "--save-params", "x.pt"], "--save-params writes FILE.npz or FILE.safetensors, not `x.pt`"),
             (["--eager", "--sample-rate", "0"], "--sample-rate: `0` is no number above 0"),
             (["--eager", "--fit", "-3"], "--fit: `-3` is no number above 0"),

@@ -68,6 +68,15 @@ class Page(CliTest):
         plain = self.run_rcnc("--eager", "model.rcn", "--data", DATA)
         self.assertEqual(self.run_page().stdout, plain.stdout)
 
+    def test_a_run_that_fails(self):
+        """The page has what was computed up to there, and the errors."""
+        done = self.run_page("--check-finite")
+        self.assertEqual(done.returncode, MODEL_ERROR)
+        text = re.search(r'<script id="data" type="application/json">(.*?)</script>', (self.folder / "run.html").read_text(), re.S)[1]
+        data = json.loads(text)
+        self.assertEqual(data["errors"], done.stderr)
+        self.assertIn("block.log", {t["name"] for t in data["tensors"]})
+
     def test_a_folder_in_place_of_the_file(self):
         (self.folder / "run.html").mkdir()
         done = self.run_page()

@@ -291,6 +291,8 @@ function draw() {
   drawn = chosen.tensor;
 }
 
+by("errors").textContent = data.errors;
+by("errors").hidden = data.errors === "";
 by("tree").replaceChildren(drawTree(moduleTree(), "network"));
 by("search").addEventListener("input", (e) => choose({ find: e.target.value, line: null, path: null, tensor: null }));
 by("all").addEventListener("click", () => {
