@@ -205,7 +205,7 @@ void Interpreter::run_cond(const Tensor& condition, Span span, const std::functi
   }
   throw_if_errors_since(errors);
   for (const auto& [d, over] : defined[0])
-    if (std::any_of(defined[1].begin(), defined[1].end(), [&](const auto& other) { return other.first == d; })) spec.joined.push_back(d);
+    if (std::any_of(defined[1].begin(), defined[1].end(), [&, dim = d](const auto& other) { return other.first == dim; })) spec.joined.push_back(d);
 
   // ---- on tensors
   auto branch = [&](int side) {

@@ -52,7 +52,7 @@ class Interpreter::Halt final : public Stopped {
     std::vector<FrameVariable> result;
     for (const Scope* s : scopes)
       for (const auto& [name, value] : s->vars) {
-        auto same = [&](const FrameVariable& v) { return v.name == name; };
+        auto same = [wanted = name](const FrameVariable& v) { return v.name == wanted; };
         if (auto it = std::find_if(result.begin(), result.end(), same); it != result.end()) {
           it->value = value;  // an inner block's own
         } else {

@@ -249,8 +249,8 @@ Value Interpreter::parameter_value(ParamState& param, Span use) {
       args.spans = {span};
       args.span = span;
       shown = call(transform, args, span);
-      auto wrong = [&](Diag kind, std::vector<std::string> texts) {
-        report(kind, span, std::move(texts)).note(Diag::note_declared_here, param.info.span, {param.info.path});
+      auto wrong = [&, at = span](Diag kind, std::vector<std::string> texts) {
+        report(kind, at, std::move(texts)).note(Diag::note_declared_here, param.info.span, {param.info.path});
         throw EvalError{};
       };
       if (!shown.is_tensor()) wrong(Diag::transform_result, {kind_text(shown)});

@@ -110,7 +110,7 @@ int main(int argc, char** argv) {
   if (diagnostics.has_errors()) return 1;
 
   std::ostringstream out;
-  out << "// Made by rcn-embed from stdlib/.\n"
+  out << "// Made by rcn-embed from stdlib/.\n// NOLINTBEGIN\n"
          "#include \"compiler/syntax/ast_image.h\"\n\nnamespace rcn {\n\nnamespace {\n\n";
   std::vector<std::string> names;
   for (std::size_t i = 0; i < files.size(); ++i) {
@@ -118,7 +118,7 @@ int main(int argc, char** argv) {
     names.push_back("kFile" + std::to_string(i));
   }
   array(out, "ImageFile", "kFiles", names);
-  out << "\n}  // namespace\n\nstd::span<const ImageFile> stdlib_image() { return kFiles; }\n\n}  // namespace rcn\n";
+  out << "\n}  // namespace\n\nstd::span<const ImageFile> stdlib_image() { return kFiles; }\n\n}  // namespace rcn\n// NOLINTEND\n";
 
   std::ofstream file(argv[2], std::ios::binary);
   file << out.str();
