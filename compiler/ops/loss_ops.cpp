@@ -102,10 +102,14 @@ void infer_fast_baum_welch(OpCall& call) {
 
 void lower_ctc(Lowering& l) {
   Dim in = l.node().dim("in_spatial_dim"), labels = l.node().dim("targets_spatial_dim"), axis = l.node().dim("axis");
-  l.result(l.layer("ctc_loss", {{"logits", marked(l, l.full(0), l.type(0), in, axis, "logits")},
-                                {"targets", marked(l, l.full(1), l.type(1), labels, nullptr, "targets")},
-                                {"logits_normalized", false}, {"blank_index", l.node().integer("blank_index")},
-                                {"max_approx", l.node().boolean("max_approx")}, {"label_loop", true}}, l.out()));
+  bool max_approx = l.node().boolean("max_approx");
+  LayerRef loss = l.layer("ctc_loss", {{"logits", marked(l, l.full(0), l.type(0), in, axis, "logits")},
+                                       {"targets", marked(l, l.full(1), l.type(1), labels, nullptr, "targets")},
+                                       {"logits_normalized", false}, {"blank_index", l.node().integer("blank_index")},
+                                       {"max_approx", max_approx}, {"label_loop", true}}, l.out(), max_approx ? "viterbi" : "");
+  // RETURNN's Viterbi gives infinity for a sequence without frames
+  if (max_approx) loss = l.eval({loss, l.length(in)}, "tf.where(source(1) > 0, source(0), tf.zeros_like(source(0)))", l.out());
+  l.result(loss);
 }
 
 // RETURNN's native operations take float32, and have no gradients: TensorFlow must not look for them.
