@@ -138,7 +138,7 @@ class GraphBackend final : public Backend {
   std::optional<Mask> live(std::size_t open, Span span);
   LayerRef guarded_value(LayerRef ref, const TensorType& type, const Operand& value, const std::string& base, Span span);
   LayerRef chosen(LayerRef mask, LayerRef ref, const TensorType& type, const Operand& value, const std::string& base, Span span);
-  Layer& add_state(const Layer* before, const LayerRef& value, const LayerRef& initial, bool loops_inside, const std::string& base, Span span);
+  Layer& add_state(const Layer* before, const LayerRef& value, const LayerRef& initial, const std::string& base, Span span);
   std::size_t loops() const;  // how many are open
   std::uint64_t open_loops() const;  // as bits
   std::uint64_t choosing_loops() const;  // those of them that have a choice

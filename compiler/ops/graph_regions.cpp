@@ -225,21 +225,14 @@ bool has_choice(const Layer* layer, const std::unordered_map<const Layer*, const
 
 }  // namespace
 
-// The layer of a state. `before` stands for its value in the step before.
-Layer& GraphBackend::add_state(const Layer* before, const LayerRef& value, const LayerRef& initial, bool loops_inside, const std::string& base, Span span) {
+// The layer of a state. `before` stands for its value in the step before: RETURNN knows the shape of what is between the two,
+// whatever of it is constructed first, only if the state reads itself first.
+Layer& GraphBackend::add_state(const Layer* before, const LayerRef& value, const LayerRef& initial, const std::string& base, Span span) {
   const TensorType& type = before->type;
-  OptionDict options{{"from", value}, {"initial_output", initial}};
-  if (loops_inside) {
-    // Where two inner loops are between the state and its value, RETURNN knows its shape only if it reads itself first.
-    options.front().second = OptionList{LayerRef{before, {}, RefKind::previous}, value};
-    options.emplace_back("eval", "(source(0), source(1))[1]");
-    options.emplace_back("out_type", out_type(type));
-    return add("eval", std::move(options), type, base, span);
-  }
-  // RETURNN takes a state of which it does not know the dtype yet for a float32
-  bool typed = type.dtype != DType::float32 && !type.sparse_dim;
-  if (typed) options.emplace_back("dtype", to_string(type.dtype));
-  return add(typed ? "cast" : "copy", std::move(options), type, base, span);
+  return add("eval", {{"from", OptionList{LayerRef{before, {}, RefKind::previous}, value}},
+                      {"initial_output", initial},
+                      {"eval", "(source(0), source(1))[1]"},
+                      {"out_type", out_type(type)}}, type, base, span);
 }
 
 LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
@@ -360,8 +353,6 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
   }
   LoopNext next = body(step);
 
-  bool loops_inside = false;
-  for (std::size_t i = first_layer; i < graph_.layers.size(); ++i) loops_inside = loops_inside || graph_.layers[i].cls == "rec";
   std::unordered_map<const Layer*, const Layer*> states;
   std::vector<LayerRef> last;
   for (std::size_t i = 0; i < spec.state.size(); ++i) {
@@ -370,7 +361,7 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
     if (state.type.history) continue;
     std::string base = part_name(state.name);
     LayerRef value = batch_major(varying(whole(next.state[i], base), state.type, base, spec.span), state.type, base, spec.span);
-    Layer& layer = add_state(before[i], value, initial[i], loops_inside, base, spec.span);
+    Layer& layer = add_state(before[i], value, initial[i], base, spec.span);
     varying_[&layer] |= bit(open_.size() - 1);
     states.emplace(before[i], &layer);
     // All its values, for the last one after the loop; gone where nothing reads that. (RETURNN's own `rec_last_output`
