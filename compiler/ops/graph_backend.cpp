@@ -248,6 +248,7 @@ std::vector<Tensor> GraphBackend::apply(const OpNode& given) {
     for (TensorType& type : node.outputs) type.dims = with_replaced(type.dims, d.dim, {d.computed});
     for (auto& [key, value] : node.attrs) replace_dim(value, d.dim, d.computed);
   }
+  running_ = given.op;
   Lowering lowering(*this, node);
   {
     DimTable::Outside of_its_own(context_.dims);  // dims that only the lowering needs: evaluation on types does not make them

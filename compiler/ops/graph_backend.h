@@ -155,6 +155,7 @@ class GraphBackend final : public Backend {
   LayerRef valid(Dim d, Span span);
   LayerRef behind_lstm_mask(LayerRef source, const TensorType& type, Dim axis, const std::string& base, Span span);
   LayerRef derived_length(Dim d, Span span);
+  [[noreturn]] void refuse_lengths_of_hypotheses(Span span);
   LayerRef sequence_dim(Dim d, LayerRef lengths, const std::string& base, Span span);
   OptionList shape_deps(const std::vector<Dim>& dims, Span span);
 
@@ -167,6 +168,7 @@ class GraphBackend final : public Backend {
   OpContext& context_;
   std::vector<const NameScope*> scopes_;
 
+  const OpInfo* running_ = nullptr;  // the operation that is lowered
   std::deque<Open> open_;    // the root first
   std::deque<Mask> masks_;
   std::unordered_set<Dim> searched_;  // dims made by a search: once something is decided, they have its lengths

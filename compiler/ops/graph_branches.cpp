@@ -103,13 +103,18 @@ std::vector<Tensor> GraphBackend::cond(const CondSpec& spec, const CondBranch& t
   for (Dim d : spec.joined) {
     LayerRef lengths[2];
     for (int side : {0, 1}) {
+      if (open_loops()) {
+        context_.diagnostics.report(Diag::joined_inside, spec.span, {to_string(d)})
+            .help(Diag::help_text, {"put the `if` outside of the loop, or give its results the same dims in both branches"});
+        throw EvalError{};
+      }
       auto made = joined[side].find(d);
       bool outside = made != joined[side].end();
       if (outside)
         for (Dim atom : atoms(made->second)) outside = outside && (atom->size || known(&Open::carriers, atom));
       if (!outside) {
         context_.diagnostics.report(Diag::joined_inside, spec.span, {to_string(d)})
-            .help(Diag::help_text, {"compute what defines its length before the `if`"});
+            .help(Diag::help_text, {"its length must come from dims that are there before the `if`: `time + 1`, as `nn.pad`, `nn.concat` and `nn.slice` without `step` make it"});
         throw EvalError{};
       }
       lengths[side] = length(made->second, spec.span);

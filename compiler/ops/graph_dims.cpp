@@ -58,7 +58,15 @@ LayerRef GraphBackend::carrier(Dim d, Span span) {
     context_.diagnostics.report(Diag::dim_without_length, span, {to_string(d)});
     throw EvalError{};
   }
+  for (Dim atom : atoms(d))
+    if (searched_.contains(atom)) refuse_lengths_of_hypotheses(span);
   return sequence_dim(d, length(d, span), name_of(d) + "_range", span);
+}
+
+void GraphBackend::refuse_lengths_of_hypotheses(Span span) {
+  context_.diagnostics.report(Diag::frames_of_hypotheses, span, {running_ ? op_text(*running_) : "this"})
+      .help(Diag::help_text, {"`nn.decide` takes the best hypothesis of each sequence"});
+  throw EvalError{};
 }
 
 LayerRef GraphBackend::sequence_dim(Dim d, LayerRef lengths, const std::string& base, Span span) {

@@ -220,6 +220,8 @@ LayerRef Lowering::batch_major(LayerRef source, const TensorType& type) { return
 LayerRef Lowering::step() { return backend_.step(); }
 LayerRef Lowering::search_live() { return backend_.search_live(node_.span); }
 LayerRef Lowering::sequence_dim(Dim d, LayerRef lengths) {
+  for (const Operand& input : node_.inputs)
+    if (const Tensor* t = as_tensor(input); t && (*t)->traits.undecided()) backend_.refuse_lengths_of_hypotheses(node_.span);
   return backend_.sequence_dim(d, lengths, base_ + "_range", node_.span);
 }
 
