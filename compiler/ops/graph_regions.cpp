@@ -538,8 +538,9 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
     std::vector<Dim> absent = without(spec.length_dims, state.type.dims);
     GraphTensor first(t, initial[i], absent);
     LayerRef start = expanded(first, absent, base + "_initial", spec.span);
-    LayerRef ref{&add("switch", {{"condition", &any}, {"true_from", &at}, {"false_from", start}}, t, base, spec.span), {}};
-    result.last.push_back(made(t, outwards(ref, t, base), {}, graph_tensor(next.state[i]).wild_padding));
+    LayerRef found = outwards({&at, {}}, t, base);
+    LayerRef ref{&add("switch", {{"condition", &any}, {"true_from", found}, {"false_from", start}}, t, base, spec.span), {}};
+    result.last.push_back(made(t, ref, {}, graph_tensor(next.state[i]).wild_padding));
   }
   for (std::size_t i = 0; i < stacked.size(); ++i) {
     TensorType t = stacked_type(spec, i);
