@@ -172,6 +172,7 @@ class GraphBackend final : public Backend {
   std::deque<Open> open_;    // the root first
   std::deque<Mask> masks_;
   std::unordered_set<Dim> searched_;  // dims made by a search: once something is decided, they have its lengths
+  std::unordered_set<Dim> histories_;  // dims of what histories in loops have so far
   std::set<std::pair<const Layer*, std::string>> dropped_;  // what dropouts read
   std::map<std::pair<const Layer*, std::string>, TensorType> sub_types_;  // of further outputs
   std::unordered_map<const Layer*, TensorType> frames_types_;  // of what a loop hands out, with its axis

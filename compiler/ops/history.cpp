@@ -60,6 +60,7 @@ void lower_cum_concat(Lowering& l) {
   TensorType type = l.out();
   if (l.raw(0).wild_padding) l.guard(0, 0.0);  // what reads it multiplies it by 0, and adds it
   if (axis->marker) {
+    l.made_history(out);
     l.result(l.layer("cum_concat", {{"from", l.full(0)}, {"out_spatial_dim", out}}, type));
   } else {
     LayerRef lengths = l.eval({l.range(axis)}, "source(0) + 1", type_of({axis}, DType::int32), "lengths");

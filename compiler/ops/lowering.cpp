@@ -99,6 +99,8 @@ void Lowering::stay_inside(OptionDict& options, const std::vector<LayerRef>& rea
   backend_.stay_inside(options, varies & backend_.open_loops(), node_.span);
 }
 
+void Lowering::made_history(Dim d) { backend_.histories_.insert(d); }
+
 void Lowering::guard(std::size_t i, const Operand& value) {
   GraphTensor tensor = backend_.along_mask(raw(i), node_.span);
   std::vector<Dim> dims = padded(tensor.layer_type);

@@ -91,6 +91,8 @@ class Lowering {
   LayerRef layer(std::string cls, OptionDict options, TensorType type, std::string_view suffix = {});
   // What reads these and differs between steps of loops around it stays there, though RETURNN could move it out.
   void stay_inside(OptionDict& options, const std::vector<LayerRef>& reads);
+  // A dim of what a history has so far, in a loop.
+  void made_history(Dim d);
   // What `make` makes stands in the outermost dict that sees what it reads, for it is the same for many operations.
   LayerRef shared(const std::function<LayerRef()>& make);
   // The node's next output.
