@@ -367,7 +367,7 @@ class Audio(FilesTest):
             (AUDIO, "no*.wav", "`no*.wav`: no file fits", []),
             (AUDIO, "no.wav", "`no.wav`: No such file or directory", []),
             (AUDIO, "a.wav,no.wav", "`no.wav`: No such file or directory", []),
-            (integer, "a.wav", "the data is of dtype Float, declared is int32", []),
+            (integer, "a.wav", "the data is of dtype float32, declared is int32", []),
             (feature, "a.wav", "`f` has size 4, the data 5", []),
             (feature, "a.wav,b.wav", "`f` has one size for all sequences, in the data 3 and 5", []),
         ):
@@ -434,7 +434,7 @@ network {
     def test_errors(self):
         error = self.error(self.model, "--data", "audio=example:music")
         self.assertIn("there is no example `music`; the examples are `audio` and `transcripts`", error)
-        self.assertIn("the data is of dtype Long", self.error(self.model, "--data", "audio=example:transcripts"))
+        self.assertIn("the data is of dtype int64", self.error(self.model, "--data", "audio=example:transcripts"))
 
 
 class Datasets(FilesTest):
@@ -587,7 +587,7 @@ network { fn main() { output y = data } }
         for old, new, line, name, message in (
             ("classes: feature = 5", "classes: feature = 6", 6, "targets", sizes),
             ("f: feature = 3", "f: feature = 2", 5, "features", "`f` has size 2, the data 3"),
-            ("float32", "int32", 5, "features", "the data is of dtype Float, declared is int32"),
+            ("float32", "int32", 5, "features", "the data is of dtype float32, declared is int32"),
             ("[batch, label]", "[batch, time]", 6, "targets", lengths),
         ):
             error = self.error(self.model.replace(old, new), "--data", "set.hdf")
