@@ -368,7 +368,7 @@ TEST_CASE("parameters: a file must have exactly those of the network") {
   REQUIRE(d.notes.size() == 4);
   CHECK(d.notes[0].args[0] == "`a` is [f=2], in the file (3)");
   CHECK(d.notes[1].args[0] == "missing: `b` [f=2]");
-  CHECK(d.notes[2].args[0] == "`c` is float32, in the file Int");
+  CHECK(d.notes[2].args[0] == "`c` is float32, in the file int32");
   CHECK(d.notes[3].args[0] == "left over: `x` is no parameter that the network uses");
 }
 
