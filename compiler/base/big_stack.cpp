@@ -38,7 +38,7 @@ void on_big_stack(const std::function<void()>& body) {
 
 namespace {
 
-constexpr std::size_t kGuardBytes = std::size_t{64} * 1024;               // below it: running over ends in a fault, not in other data
+constexpr std::size_t kGuardBytes = std::size_t{64} * 1024;  // below it: running over ends in a fault, not in other data
 
 const std::function<void()>* current = nullptr;
 

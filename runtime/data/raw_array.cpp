@@ -32,6 +32,13 @@ constexpr Format kFormats[] = {
 
 const Format& format_of(Element element) { return kFormats[static_cast<std::size_t>(element)]; }
 
+// How tensors of this type are written; null: they are not.
+const Format* format_of(at::ScalarType type) {
+  for (const Format& f : kFormats)
+    if (f.type == type && f.bytes == c10::elementSize(type)) return &f;
+  return nullptr;
+}
+
 template <class From, class To>
 void widen(const char* from, void* to, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
@@ -49,15 +56,13 @@ void widen(const char* from, void* to, std::int64_t count) {
 std::size_t bytes_of(Element element) { return format_of(element).bytes; }
 
 Element element_of(at::ScalarType type) {
-  for (const Format& f : kFormats)
-    if (f.type == type && f.bytes == c10::elementSize(type)) return f.element;
+  if (const Format* format = format_of(type)) return format->element;
   throw std::logic_error(std::string("arrays of ") + c10::toString(type) + " are not written");
 }
 
 std::string dtype_text(at::ScalarType type) {
-  for (const Format& f : kFormats)
-    if (f.type == type && f.bytes == c10::elementSize(type)) return std::string(f.name);
-  return c10::toString(type);
+  const Format* format = format_of(type);
+  return format ? std::string(format->name) : c10::toString(type);
 }
 
 at::Tensor tensor_of(Element element, const std::vector<std::int64_t>& shape, std::string_view bytes) {

@@ -75,9 +75,9 @@ class Watch {
   // After the gradients; false after errors.
   bool check_gradients() const { return gradients_.check(sink_); }
   // After the results. Throws ArrayFileError.
-  // The page of a run that failed, with what was computed up to there.
-  void save_failed(const std::string& errors) const;
   void save(const std::vector<MarkedTensor>& marks);
+  // The page of a run that failed, with what was computed up to there. Throws ArrayFileError.
+  void save_failed(const std::string& errors) const;
   void write_summary(const std::vector<LoadedParameter>& params);
 
   const std::vector<PrintedTensor>& printed() const { return printed_; }

@@ -47,14 +47,19 @@ class Page(CliTest):
         self.assertEqual(done.returncode, OK, done.stderr)
         return (self.folder / "run.html").read_text()
 
+    def data(self):
+        """What the page draws."""
+        text = (self.folder / "run.html").read_text()
+        return json.loads(re.search(r'<script id="data" type="application/json">(.*?)</script>', text, re.S)[1])
+
     def test_needs_nothing_else(self):
         text = self.page()
         self.assertEqual(re.findall(r"""(?:src|href)=["'][^"']*["']|url\(|@import|https?://""", text), [])
         self.assertIn("<title>model.rcn</title>", text)
 
     def test_data(self):
-        text = re.search(r'<script id="data" type="application/json">(.*?)</script>', self.page(), re.S)[1]
-        data = json.loads(text)
+        self.page()
+        data = self.data()
         self.assertEqual(data["files"][0]["lines"], MODEL.splitlines())
         tensors = {t["name"]: t for t in data["tensors"]}
         self.assertEqual(list(tensors), ["data", "block.shifted", "block.log", "reduce"])
@@ -72,8 +77,7 @@ class Page(CliTest):
         """The page has what was computed up to there, and the errors."""
         done = self.run_page("--check-finite")
         self.assertEqual(done.returncode, MODEL_ERROR)
-        text = re.search(r'<script id="data" type="application/json">(.*?)</script>', (self.folder / "run.html").read_text(), re.S)[1]
-        data = json.loads(text)
+        data = self.data()
         self.assertEqual(data["errors"], done.stderr)
         self.assertIn("block.log", {t["name"] for t in data["tensors"]})
 
