@@ -94,7 +94,8 @@ struct EagerRun::State : Pass {
     watch.finish(backend.marks());
     if (sink.has_errors()) return failed();
     try {
-      Objective objective = compute_objective(backend.marks(), params.all(), run.lengths, batch, options.grad);
+      Objective objective = compute_objective(backend.marks(), params.all(), run.lengths, batch, options.grad,
+                                              backend.float_inputs());
       watch.save(backend.marks());
       if (recorder) recorder->write(options.record, params.all());
       if (!options.save_params.empty()) params.save(options.save_params);

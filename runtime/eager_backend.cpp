@@ -81,6 +81,12 @@ Tensor EagerBackend::parameter(const Parameter& parameter) {
 
 Tensor EagerBackend::input(const ExternInput& input) {
   Tensor tensor = inputs_.get(input);
+  if (with_grad_ && is_float(input.type.dtype)) {
+    Held held = eager(tensor);
+    held.value = held.value.detach().requires_grad_();
+    tensor = std::make_shared<EagerTensor>(tensor->type, std::move(held));
+    float_inputs_.emplace_back(input.name, tensor);
+  }
   produced(input.name, tensor, input.span, MadeBy::input);
   return tensor;
 }

@@ -86,6 +86,8 @@ class EagerBackend : public Backend {
   std::vector<std::pair<Dim, std::int64_t>> running_loops() const override { return running_loops_; }
 
   const std::vector<MarkedTensor>& marks() const { return marks_; }
+  // The inputs of floats that were read, where gradients are wanted: those of inputs, too.
+  const std::vector<std::pair<std::string, Tensor>>& float_inputs() const { return float_inputs_; }
 
   // Called for each tensor as soon as it exists.
   std::function<void(const Produced&)> observer;
@@ -126,6 +128,7 @@ class EagerBackend : public Backend {
   std::string around_loops_;  // the scope that the outermost one stands in
   std::vector<std::pair<Dim, std::int64_t>> running_loops_;
   std::vector<MarkedTensor> marks_;
+  std::vector<std::pair<std::string, Tensor>> float_inputs_;
 };
 
 }  // namespace rcn

@@ -55,6 +55,8 @@ void report_type(const OpInfo& info, const OpParam& param, const Value& value, S
   auto report = diagnostics.report(Diag::op_argument_type, where, {op, name, accepted, found});
   if (value.is_tensor() && !(param.types & arg::tensor))
     report.help(Diag::help_text, {"its value must be known while compiling"});
+  if (value.is_none() && (param.types & arg::history))
+    report.help(Diag::help_text, {"a history begins with `nn.empty_history`, and is gone behind its loop, which can `stack` what was made of it"});
 }
 
 }  // namespace

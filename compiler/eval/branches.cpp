@@ -328,6 +328,10 @@ void Interpreter::exec_masked(const MaskedStmt& s) {
         k.result.push_back(-1);
         return;
       }
+      if (old.is_tensor() && value.is_tensor() && old.tensor() == value.tensor()) {
+        k.result.push_back(-1);
+        return;
+      }
       const TensorType& t = old.is_tensor() ? old.tensor()->type : value.tensor()->type;
       if (t.history) {
         report(Diag::history_use, place, {kind_text(old.is_tensor() ? old : value)});

@@ -292,7 +292,7 @@ class Interpreter::Halt final : public Stopped {
     }
     if (unit.declared.contains(name) || unit.values.contains(name))
       in_.fail(Diag::prompt_cannot_set, span, {"is declared in the file"});
-    if (f.kind != FrameKind::function) in_.fail(Diag::prompt_cannot_set, span, {"stands outside of calls"});
+    if (f.kind != FrameKind::function || !f.scope) in_.fail(Diag::prompt_cannot_set, span, {"stands outside of calls"});
     f.scope->vars.emplace_back(name, result.value);
     result.what = Changed::What::variable;
   }

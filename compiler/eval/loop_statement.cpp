@@ -95,11 +95,17 @@ void Interpreter::LoopEvaluation::find_axis() {
   Value over = in_.eval(*s_.over);
   if (!over.is_dim()) in_.fail(Diag::loop_over, span, {kind_text(over)});
   Dim axis = over.dim();
-  auto refuse = [&](const char* why) { in_.fail(Diag::loop_over_dim, span, {to_string(axis), why}); };
+  auto refuse = [&](const char* why, const std::string& help = {}) {
+    auto builder = in_.report(Diag::loop_over_dim, span, {to_string(axis), why});
+    if (!help.empty()) builder.help(Diag::help_text, {help});
+    throw EvalError{};
+  };
   if (axis->marker) refuse("it stands for one step");
   if (axis->kind == DimKind::batch) refuse("sequences are computed side by side");
   for (const LoopRun* outer : in_.loops_)
-    if (outer->axis == axis) refuse("a loop around it goes over this dim already");
+    if (outer->axis == axis)
+      refuse("a loop around it goes over this dim already",
+             "`y, other = nn.replace_dim(x, in_dim=" + to_string(axis) + ")` gives the frames of `x` another dim, which a loop inside can go over");
   spec_.name = "loop";
   spec_.axis = axis;
   spec_.axis_known = lengths().defined(axis);
@@ -115,6 +121,7 @@ Tensor Interpreter::LoopEvaluation::max_steps(Expr& e) {
     Restore<Backend*> types(in_.backend_, spec_.axis_known ? &in_.types_ : in_.backend_);
     value = in_.eval(e);
     if (value.is_poison()) throw EvalError{};
+    if (value.is<std::int64_t>() && value.get<std::int64_t>() < 0) in_.fail(Diag::loop_max_negative, e.span, {to_text(value)});
     if (value.is<std::int64_t>()) value = in_.apply("constant", {value, List{}, DType::int32, None{}}, e.span, "max");
   }
   const TensorType* type = value.is_tensor() ? &value.tensor()->type : nullptr;
@@ -416,6 +423,12 @@ void Interpreter::LoopEvaluation::define_lengths() {
 
 void Interpreter::LoopEvaluation::assign_results(const LoopResult& result) {
   std::shared_ptr<const Origin> frames = in_.dims_origin({spec_.axis});  // how many there are
+  if (frames) frames = std::make_shared<const Origin>(Origin{"loop over " + to_string(spec_.axis), s_.over->span, frames});
+  auto set_traits = [&](const Tensor& tensor, const Traits& traits) {
+    tensor->traits = traits;
+    if (axis_search_) tensor->traits.search = axis_search_;
+    if (!tensor->traits.training_only) tensor->traits.training_only = frames;
+  };
   std::size_t k = 0;
   for (std::size_t i = 0; i < s_.state.size(); ++i) {
     Value last = map_leaves(initial_[i], [&](const Value& leaf) -> Value {
@@ -423,9 +436,7 @@ void Interpreter::LoopEvaluation::assign_results(const LoopResult& result) {
       const Tensor& tensor = result.last[k];
       const Traits& traits = leaves_[k++].traits;
       if (!tensor) return None{};
-      tensor->traits = traits;
-      if (axis_search_) tensor->traits.search = axis_search_;
-      if (!tensor->traits.training_only) tensor->traits.training_only = frames;
+      set_traits(tensor, traits);
       return tensor;
     });
     in_.assign(s_.state[i].name, last, s_.state[i].name_span);
@@ -434,8 +445,7 @@ void Interpreter::LoopEvaluation::assign_results(const LoopResult& result) {
   for (const auto& [name, form] : run_.stacked) {
     Value value = map_leaves(form, [&](const Value&) -> Value {
       const Tensor& tensor = result.stacked[k];
-      tensor->traits = stacked_traits_[k++];
-      if (axis_search_) tensor->traits.search = axis_search_;
+      set_traits(tensor, stacked_traits_[k++]);
       return tensor;
     });
     in_.assign(name, value, s_.span);

@@ -107,16 +107,6 @@ Interpreter::LoopRun* Interpreter::loop_of_index(const Value& index) {
   return nullptr;
 }
 
-namespace {
-
-bool any_frame(const Value& value, Dim axis) {
-  bool any = false;
-  for_each_leaf(value, {}, [&](const std::string&, const Value& leaf) { any = any || (leaf.is_tensor() && leaf.tensor()->type.has(axis)); });
-  return any;
-}
-
-}  // namespace
-
 Value Interpreter::frame_of(const Value& value, const Tensor& index, const IndexExpr& e) {
   LoopRun* run = loop_of_index(index);
   if (!run) {
@@ -124,16 +114,15 @@ Value Interpreter::frame_of(const Value& value, const Tensor& index, const Index
         .help(Diag::help_text, {"`nn.gather` takes the frames at computed positions, `nn.slice` a range of frames"});
     throw EvalError{};
   }
-  if (value.is_record()) {
-    Record record;
+  if (!value.is_tensor()) {
     bool any = false;
-    for (const auto& [name, item] : value.record().fields) {
-      bool has = (item.is_record() && any_frame(item, run->axis)) || (item.is_tensor() && item.tensor()->type.has(run->axis));
-      any = any || has;
-      record.fields.emplace_back(name, has ? frame_of(item, index, e) : item);
-    }
+    Value frames = map_leaves(value, [&](const Value& leaf) -> Value {
+      if (!leaf.is_tensor() || !leaf.tensor()->type.has(run->axis)) return leaf;
+      any = true;
+      return frame_of(leaf, index, e);
+    });
     if (!any) fail(Diag::frame_dim, e.span, {shown_text(value), to_string(run->axis), run->index_name.str()});
-    return record;
+    return frames;
   }
   const TensorType& type = value.tensor()->type;
   if (type.history) fail(Diag::history_use, e.object->span, {kind_text(value)});

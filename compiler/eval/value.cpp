@@ -132,6 +132,7 @@ std::partial_ordering compare_numbers(const Value& a, const Value& b) {
   bool int_a = a.is<std::int64_t>(), int_b = b.is<std::int64_t>();
   if (int_a && int_b) return a.get<std::int64_t>() <=> b.get<std::int64_t>();
   if (int_a) return compare_int(a.get<std::int64_t>(), b.get<double>());
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 of `0 <=>` for a pointer
   if (int_b) return 0 <=> compare_int(b.get<std::int64_t>(), a.get<double>());
   return a.get<double>() <=> b.get<double>();
 }

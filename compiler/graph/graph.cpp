@@ -38,7 +38,7 @@ bool in_loop(const Region* region) {
 bool only_output(const Region& region) {
   for (const Region* around = region.parent; around; around = around->parent)
     if (is_loop(*around)) return true;
-  return is_loop(region) && region.parent->parent;
+  return is_loop(region) && region.parent && region.parent->parent;
 }
 
 const Layer* seen_in(const Region* region, const Layer* layer) {

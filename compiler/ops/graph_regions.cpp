@@ -84,15 +84,21 @@ LayerRef GraphBackend::imported(const LayerRef& given, std::size_t open) {
 bool GraphBackend::move_out(const Layer& layer, std::size_t open) {
   if (open_of(layer) < open) return true;
   bool stays = layer.region != open_[open].region || layer.builtin || layer.fixed_name || (variation({&layer, {}}) & bit(open));
+  std::vector<Dim> made_here;
   for (Dim d : layer.type.dims) {
     bool known_outside = !d->dynamic();
     for (std::size_t i = 0; i < open && !known_outside; ++i) known_outside = open_[i].carriers.contains(d);
-    stays = stays || !known_outside;
+    if (known_outside) continue;
+    auto it = open_[open].carriers.find(d);
+    if (it == open_[open].carriers.end() || it->second.layer.layer != &layer) stays = true;
+    made_here.push_back(d);
   }
   for (const auto& [key, option] : layer.options)
     for_each_layer(option, [&](const LayerRef& ref) { stays = stays || ref.kind == RefKind::previous || !move_out(*ref.layer, open); });
-  if (!stays) const_cast<Layer&>(layer).region = open_[open - 1].region;
-  return !stays;
+  if (stays) return false;
+  const_cast<Layer&>(layer).region = open_[open - 1].region;
+  for (Dim d : made_here) open_[open - 1].carriers.insert(open_[open].carriers.extract(d));
+  return true;
 }
 
 // What an inner loop or branch reads of the loop around it. RETURNN moves what is the same in all steps out of the outer
@@ -189,7 +195,7 @@ Tensor GraphBackend::frame(const Tensor& x, Dim axis, const Tensor&, Span span) 
   }
   Dim inner = from_outside || open_[loop].axis != axis ? axis : inner_dim(open_[loop]);
   std::string base = (ref.layer->base.empty() ? "data" : ref.layer->base) + "_frame";
-  if (from_outside) ref = imported(ref, loop - 1);
+  if (from_outside) ref = imported(in_each_step(ref, loop), loop - 1);
   Layer& frame = add_in(std::max(loop, open_of(*ref.layer)), "gather", {{"from", ref}, {"position", at}, {"axis", inner}}, layer_type, base, span, true);
   return made(type, LayerRef{&frame, {}}, tensor.missing, tensor.wild_padding);
 }
@@ -258,7 +264,8 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
     spec.max = nullptr;
     spec.axis_known = true;
   }
-  Dim counted = spec.axis->size ? spec.axis : nullptr;  // RETURNN goes over dynamic dims only
+  // RETURNN goes over dynamic dims only, and not over those that it grows itself.
+  Dim counted = spec.axis->size || histories_.contains(spec.axis) ? spec.axis : nullptr;
   if (counted) {
     DimTable::Outside outside(context_.dims);
     spec.axis = context_.dims.declare(name_of(counted) + "_steps", DimKind::spatial, std::nullopt);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 #include "compiler/base/suggest.h"
 
@@ -236,6 +237,7 @@ DType joined_dtype(OpCall& call, std::initializer_list<std::size_t> args, Operat
       throw EvalError{};
     }
   }
+  if (!first) throw std::logic_error("an operation on numbers that has no tensor");
   DType dtype = call.type(*first).dtype;
   for (std::size_t i : args) {
     const Value& value = call.arg(i);

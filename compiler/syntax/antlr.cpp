@@ -405,7 +405,7 @@ bool is_damaged(antlr4::tree::ParseTree* root) {
     if (dynamic_cast<antlr4::tree::TerminalNode*>(n) != nullptr) continue;
     auto* rule = static_cast<antlr4::ParserRuleContext*>(n);
     if (rule->exception || rule->start == nullptr || rule->stop == nullptr || rule->children.empty()) return true;
-    open.insert(open.end(), n->children.begin(), n->children.end());
+    open.insert(open.end(), rule->children.begin(), rule->children.end());
   }
   return false;
 }

@@ -28,7 +28,8 @@ at::Tensor valid_sum(const Named& x, Lengths& lengths) {
 }  // namespace
 
 Objective compute_objective(const std::vector<MarkedTensor>& marks, const std::vector<LoadedParameter>& params,
-                            Lengths& lengths, Dim batch, bool with_grad) {
+                            Lengths& lengths, Dim batch, bool with_grad,
+                            const std::vector<std::pair<std::string, Tensor>>& inputs) {
   at::AutoGradMode grad_mode(with_grad);
   Objective result;
   at::Tensor total = at::zeros({}, at::TensorOptions(at::kFloat));
@@ -64,9 +65,16 @@ Objective compute_objective(const std::vector<MarkedTensor>& marks, const std::v
     values.push_back(value);
     result.gradients.push_back({p.parameter.path, {}, value, p.parameter.span});
   }
-  if (values.empty() || !total.requires_grad()) return result;
-  auto grads = torch::autograd::grad({total}, values, {}, {}, false, true);
-  for (std::size_t i = 0; i < grads.size(); ++i) result.gradients[i].value = grads[i];
+  for (const auto& [name, input] : inputs) values.push_back(eager(input).value);
+  std::vector<at::Tensor> grads(values.size());
+  if (!values.empty() && total.requires_grad()) grads = torch::autograd::grad({total}, values, {}, {}, false, true);
+  for (std::size_t i = 0; i < result.gradients.size(); ++i) result.gradients[i].value = grads[i];
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const auto& [name, input] = inputs[i];
+    const at::Tensor& grad = grads[result.gradients.size() + i];
+    Held held{{grad.defined() ? grad : at::zeros_like(eager(input).value), eager(input).axes}, nullptr};
+    result.input_gradients.push_back({name, std::make_shared<EagerTensor>(input->type, std::move(held))});
+  }
   return result;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/eager_backend.h"
@@ -24,15 +25,23 @@ struct Gradient {
   Span span;  // of the parameter
 };
 
+struct InputGradient {
+  std::string name;
+  Tensor gradient;  // of the input's type
+};
+
 struct Objective {
   std::vector<Score> losses;
   std::vector<Score> errors;
   double total = 0;                 // sum over losses of scale * sum (use_normalized_loss: * mean), and the constraints
   double constraints = 0;           // sum over trainable parameters of weight_decay * sum(w * w)
   std::vector<Gradient> gradients;  // of the total, for each trainable parameter; only if asked for
+  std::vector<InputGradient> input_gradients;  // zeros where the objective does not depend on the input
 };
 
+// `inputs`: those whose gradients are wanted besides.
 Objective compute_objective(const std::vector<MarkedTensor>& marks, const std::vector<LoadedParameter>& params,
-                            Lengths& lengths, Dim batch, bool with_grad);
+                            Lengths& lengths, Dim batch, bool with_grad,
+                            const std::vector<std::pair<std::string, Tensor>>& inputs = {});
 
 }  // namespace rcn

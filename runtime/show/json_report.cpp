@@ -118,6 +118,13 @@ void write_json_report(std::ostream& out, const std::vector<MarkedTensor>& marks
     for (const Gradient& g : objective.gradients)
       if (!g.value.defined()) missing.push_back(g.name);
     write_names(out, missing);
+    out << ",\n \"input_gradients\": {";
+    for (std::size_t i = 0; i < objective.input_gradients.size(); ++i) {
+      const InputGradient& g = objective.input_gradients[i];
+      out << (i ? ",\n  " : "\n  ") << quoted(g.name) << ": ";
+      write_tensor(out, g.gradient, lengths, padding);
+    }
+    out << '}';
   }
   first = true;
   for (const LoadedParameter& p : params) {

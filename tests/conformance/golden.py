@@ -4,7 +4,7 @@
 
 returnn_common/NAME.rcn is the model, NAME.npz what returnn_common 04ed372 computed on RETURNN 68fcd101a and TensorFlow
 2.11.1: `in/NAME`, `len/DIM`, `param/VARIABLE`, `out/NAME` (axes in the order batch, dynamic, static), `outlen/NAME`, and,
-for the objective sum(out/NAME * gradw/NAME), `grad/VARIABLE`. An extern `gradw_NAME` of the model gets `gradw/NAME`; an
+for the objective sum(out/NAME * gradw/NAME), `grad/VARIABLE` and `gradin/NAME`. An extern `gradw_NAME` of the model gets `gradw/NAME`; an
 output `NAME_` is `NAME` (where the model calls something else so).
 
 leaks.json lists where returnn_common's numbers depend on padding or on the other sequences of the batch: then only the
@@ -27,6 +27,7 @@ import tempfile
 
 import numpy
 
+from compare import valid_mask
 from eager import Eager
 from referee import Network
 from run import Runner, report
@@ -92,6 +93,16 @@ def check(case, backend, result, trainable):
         error, size = numpy.max(numpy.abs(found - expected), initial=0), numpy.max(numpy.abs(expected), initial=1e-3)
         if not error <= GRADIENTS * size:
             lines.append(f"{backend}: gradient of {name} differs by {error}, its largest value is {size}")
+    for key, expected in case.golden.items():
+        name = key.removeprefix("gradin/")
+        if name == key or name not in result["input_gradients"] or case.wrong:
+            continue
+        found = result["input_gradients"][name]
+        counts = valid_mask(found)
+        error = numpy.abs(numpy.asarray(found["values"]) - expected)[counts]
+        size = numpy.max(numpy.abs(expected[counts]), initial=1e-3)
+        if not numpy.max(error, initial=0) <= GRADIENTS * size:
+            lines.append(f"{backend}: gradient of the input {name} differs by {numpy.max(error)}, its largest value is {size}")
     return lines
 
 

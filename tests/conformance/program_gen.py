@@ -230,6 +230,7 @@ class Generator(Values):
         for _ in range(self.rng.choice([0, 1, 1, 2, 3])):
             states[self._name("s")] = self._initial(scope)
         node = Node("loop", form, exprs, index, [(n, e) for n, (_, e) in states.items()], [[]])
+        history = self._history_type() if self.rng.random() < 0.25 else None
         inner = scope.child(owned=set(), loops=scope.loops + ((index, dim),), depth=scope.depth + 1)
         inner.vars[index] = Type(I, frozenset())
         for name, (types, _) in states.items():
@@ -238,9 +239,10 @@ class Generator(Values):
                 if not part:
                     inner.owned.add(name)
         body = node.blocks[0]
+        past = self._grow(node, inner, history, around | {dim}) if history else None
         for _ in range(self.rng.randint(0, 2)):
             self._statement(body, inner)
-        self._next_states(body, inner, states)
+        between = self._next_states(body, inner, states)
         stacks = {}
         count = self.rng.choice([0, 1, 1, 2, 3])
         if not states and not count:
@@ -257,7 +259,12 @@ class Generator(Values):
                 body.append(Node("end", f"end({{0}}, include_eos={eos})", [condition]))
             if k < count:
                 name = self._name("r")
-                type_ = self._type(inner, without={dim})
+                if between and self.rng.random() < 0.5:
+                    value = between.pop()
+                    body.append(Node("stack", f"stack {name} = {{0}}", [value], name))
+                    stacks[name] = value.type
+                    continue
+                type_ = self._type(inner, without={dim, past})
                 if dim in STATIC and any(dim in self.varying.get(d, ()) for d in type_.dims):
                     type_ = Type(type_.dtype, BATCH)  # there is no layer for such lengths
                 value = self.value(type_, inner, 2)
@@ -274,6 +281,20 @@ class Generator(Values):
         for name, type_ in results.items():
             scope.vars[name] = type_
             scope.owned.add(name) if "." not in name else None
+
+    def _history_type(self):
+        return Type(F, frozenset(self.rng.choice(["batch hidden", "batch input", "batch", "hidden"]).split()))
+
+    def _grow(self, node, scope, type_, around):
+        """A history of values of the type, state of the loop `node` as well; gives its dim."""
+        state, frames, past = self._name("h"), self._name("k"), self._name("past")
+        node.states.append((state, Expr(None, f"nn.empty_history([{', '.join(sorted(type_.dims))}])")))
+        value = self.value(type_, scope, 2)
+        node.blocks[0].append(Node("assign", f"{frames}, {past}, {state} = nn.cum_concat({{0}}, spatial_dim=nn.single_step_dim, state={state})", [value], frames))
+        scope.vars[frames] = Type(F, type_.dims | {past})
+        self.batch_lengths[past] = False
+        self.varying[past] = around
+        return past
 
     def _initial(self, scope):
         """({part: type}, initial value) of a state; a record has two parts."""
@@ -294,6 +315,8 @@ class Generator(Values):
         return Type(dtype, frozenset(self.rng.choice(["batch hidden", "batch hidden", "batch", "batch input", "hidden", ""]).split()))
 
     def _next_states(self, body, scope, states):
+        """Assigns states; gives values that are between a state and its next value."""
+        between = []
         names = list(states)
         self.rng.shuffle(names)
         for name in names:
@@ -326,8 +349,15 @@ class Generator(Values):
                 mask = self.value(Type(B, BATCH), scope, 1)
                 assign(inner, scope.child())
                 body.append(Node("masked", "masked {0}", [mask], "", [], [inner]))
+            elif r < 0.7 and "" in types:
+                local = self._name("v")
+                self._assign(body, scope, local, value(scope))
+                between.append(Expr(types[""], local))
+                form = {F: "nn.tanh({0} + 0.25)", I: "(({0} + 1) % 17)", B: "(not {0})"}[types[""].dtype]
+                body.append(Node("assign", f"{name} = {{0}}", [Expr(types[""], form, [Expr(types[""], local)])], name))
             elif r < 0.95:
                 assign(body, scope)
+        return between
 
     def _maximum(self, scope):
         choice = self.rng.randint(0, 3)

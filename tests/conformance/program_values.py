@@ -50,7 +50,7 @@ class Values:
 
     def _leaves_branch(self, type_, scope):
         """Whether a value of the type can come out of a branch here: in loops, dims made in loops cannot."""
-        return not scope.loops or not any(d.startswith("o") for d in type_.dims)
+        return not scope.loops or not any(d.startswith(("o", "past")) for d in type_.dims)
 
     # ---- values
 

@@ -46,6 +46,7 @@ from widen import wide_library, widened
 
 HERE = pathlib.Path(__file__).resolve().parent
 FLOAT64_TOLERANCE = 1e-8  # nothing on the way is computed in float32
+NOT_OUTPUTS = ("gradients", "input_gradients", "losses", "errors", "objective")
 LOOP = re.compile(r'("class": "rec",\s*"from": \[\],)')
 
 
@@ -143,20 +144,15 @@ class Runner:
             for label, value, grads in (("poison 1e3", 1e3, True), ("poison nan", numpy.nan, False)):
                 bad = poisoned(inputs, externs, value, seed=5)
                 their_bad, our_bad = both(bad, grads=grads)
-                base = theirs if grads else without(theirs, "gradients", "losses", "errors", "objective")
-                our_base = ours if grads else without(ours, "gradients", "losses", "errors", "objective")
-                if not grads:
-                    their_bad = without(their_bad, "gradients", "losses", "errors", "objective")
-                    our_bad = without(our_bad, "gradients", "losses", "errors", "objective")
-                note(f"{label}, RETURNN", compare(base, their_bad))
-                note(f"{label}, eager", compare(our_base, our_bad))
+                parts = () if grads else NOT_OUTPUTS
+                note(f"{label}, RETURNN", compare(without(theirs, *parts), without(their_bad, *parts)))
+                note(f"{label}, eager", compare(without(ours, *parts), without(our_bad, *parts)))
             for i in range(min(batch_size(inputs, externs), 3)):
                 alone = single(inputs, externs, i)
                 their_one, our_one = both(alone, grads=False)
-                parts = ("gradients", "losses", "errors", "objective")
                 skip = sorted(case.batch_mates | {"output"})
-                note(f"sequence {i} alone, RETURNN", compare(without(sequence_of(theirs, i), *parts), without(their_one, *parts), ignore=skip))
-                note(f"sequence {i} alone, eager", compare(without(sequence_of(ours, i), *parts), without(our_one, *parts), ignore=skip))
+                note(f"sequence {i} alone, RETURNN", compare(without(sequence_of(theirs, i), *NOT_OUTPUTS), without(their_one, *NOT_OUTPUTS), ignore=skip))
+                note(f"sequence {i} alone, eager", compare(without(sequence_of(ours, i), *NOT_OUTPUTS), without(our_one, *NOT_OUTPUTS), ignore=skip))
             if case.assigns:
                 lines += self._assigned(case, network, inputs, params)
             lines += self._permuted(case, inputs, params, theirs)
@@ -230,8 +226,13 @@ class Runner:
 def named_alike(result, declared):
     """The result with dims that the model does not declare (derived and fresh ones) named by their size: what RETURNN
     calls them is its own affair."""
+    parts = {part: _named_alike(result[part], declared) for part in ("outputs", "input_gradients") if part in result}
+    return {**result, **parts}
+
+
+def _named_alike(tensors, declared):
     outputs = {}
-    for name, output in result["outputs"].items():
+    for name, output in tensors.items():
         shape = numpy.shape(output["values"])
         lengths = {dim: numpy.asarray(value) for dim, value in output.get("lengths", {}).items()}
         names = {}
@@ -248,7 +249,7 @@ def named_alike(result, declared):
                 names.get(dim, dim): [names.get(d, d) for d in over] for dim, over in output.get("length_dims", {}).items()
             },
         }
-    return {**result, "outputs": outputs}
+    return outputs
 
 
 def emptied(inputs, externs):

@@ -23,6 +23,9 @@ import nn
 dim time: spatial
 dim input: feature = 4
 dim model: feature = 6
+dim chunks: spatial
+dim pair: spatial = 2
+dim around: spatial = 3
 extern data: float32[batch, time, input]
 network {{
 {members}
@@ -37,6 +40,39 @@ network {{
 # name: members of the network, the call, the layer, whether it leaks
 CASES = {
     "cumsum_reverse": ("", "nn.cumsum(data, axis=time, reverse=true)", {"class": "cumsum", "axis": "time", "reverse": True}, True),
+    **{
+        f"pad_{own_ends}": (
+            "",
+            "nn.pad(data, axis=time, right=2, value=1.5)",
+            {"class": "pad", "axes": "time", "padding": (0, 2), "mode": "constant", "value": 1.5, "handle_dynamic_dims": own_ends},
+            not own_ends,
+        )
+        for own_ends in (True, False)
+    },
+    "concat": (
+        "",
+        "nn.concat([(data, time), (data, time)])",
+        {"class": "concat", "from": [("x", "time"), ("x", "time")]},
+        True,
+    ),
+    "window": (
+        "",
+        "nn.window(data, spatial_dim=time, window_dim=around)",
+        {"class": "window", "axis": "time", "window_size": 3},
+        True,
+    ),
+    "shift_axis": (
+        "",
+        "nn.shift_axis(data, axis=time, amount=-1)",
+        {"class": "shift_axis", "axis": "time", "amount": -1, "pad": True, "adjust_size_info": False},
+        True,
+    ),
+    "split_dims": (
+        "",
+        "nn.split_dims(data, axis=time, dims=[chunks, pair], pad_to_multiples=true)",
+        {"class": "split_dims", "axis": "time", "dims": (-1, 2), "pad_to_multiples": True},
+        True,
+    ),
     **{
         f"resize_{kind}_{factor}": (
             "",
@@ -81,6 +117,7 @@ CASES = {
         )
         for mode, padding, size, stride, leaks in [
             ("max", "same", 3, 1, True), ("avg", "same", 3, 1, True), ("max", "same", 4, 2, True), ("avg", "same", 3, 2, True),
+            ("max", "same", 2, 2, True), ("max", "same", 3, 3, True),  # as between the layers of nn.BlstmEncoder
             ("max", "valid", 2, 2, False), ("avg", "valid", 2, 1, False),
         ]
     },
@@ -93,6 +130,8 @@ def literal(value):
     """Python text, with names of dims in place of texts that are those."""
     if isinstance(value, list):
         return "[" + ", ".join(literal(item) for item in value) + "]"
+    if isinstance(value, tuple):
+        return "(" + "".join(literal(item) + ", " for item in value) + ")"
     return DIMS.get(value, repr(value)) if isinstance(value, str) else repr(value)
 
 
@@ -118,10 +157,10 @@ class NativeLayers(unittest.TestCase):
         with Network(f'{done.stdout}\nnetwork["native"] = {{{text}}}\n') as network:
             externs = network.externs()
             network.set_params(random_parameters(network.params(), seed=3))
-            inputs = poisoned(random_inputs(externs, seed=7, lengths={"time": numpy.array([7, 4, 2])}), externs)
+            inputs = poisoned(random_inputs(externs, seed=7, batch=4, lengths={"time": numpy.array([7, 5, 4, 2])}), externs)
             together = network.run(inputs, want_grads=False)["outputs"]
             leaked = False
-            for i in range(3):
+            for i in range(4):
                 alone = network.run(single(inputs, externs, i), want_grads=False)["outputs"]
                 expected = frames(alone["native"], 0)
                 for ours in (frames(alone["ours"], 0), frames(together["ours"], i)):

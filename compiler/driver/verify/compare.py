@@ -49,13 +49,17 @@ def compare(
         if part in expected and part in actual:
             line = _values(expected[part], actual[part], output_tolerance, floor)
             lines += [f"{part}: {line}"] if line else []
-    grad_floor = GRADIENT_FLOOR * max([_largest(g) for g in expected.get("gradients", {}).values()], default=0.0)
+    found = [*expected.get("gradients", {}).values(), *(_valid(t) for t in expected.get("input_gradients", {}).values())]
+    grad_floor = max(GRADIENT_FLOOR * max(map(_largest, found), default=0.0), 1e-6)
     for name, left, right in _pairs(expected, actual, "gradients", (), lines):
         if numpy.shape(left) != numpy.shape(right):
             lines.append(f"gradients: {name}: shape {numpy.shape(left)} != {numpy.shape(right)}")
             continue
-        line = _values(left, right, gradient_tolerance, max(grad_floor, 1e-6))
+        line = _values(left, right, gradient_tolerance, grad_floor)
         lines += [f"gradients: {name}: {line}"] if line else []
+    read = expected.get("input_gradients", {}).keys() | actual.get("input_gradients", {}).keys()  # one may read less
+    for name, left, right in _pairs(expected, actual, "input_gradients", (), lines, optional=read):
+        lines += [f"input_gradients: {name}: {line}" for line in _tensors(left, right, gradient_tolerance, grad_floor, dim_names)]
     return lines
 
 
@@ -266,6 +270,12 @@ def _values(left, right, tolerance, floor, mask=None):
     worst = error == error.max(initial=0.0)
     message = f"relative error {error.max(initial=0.0):.2g} > {tolerance:g}"
     return _line(left, right, worst, message) if error.max(initial=0.0) > tolerance else None
+
+
+def _valid(tensor):
+    """The values of a tensor that count."""
+    tensor = _cut(tensor)
+    return numpy.asarray(tensor["values"])[valid_mask(tensor)]
 
 
 def _largest(array, mask=True):

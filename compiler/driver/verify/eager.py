@@ -113,6 +113,8 @@ def result_of(document, arrays):
             name.removesuffix("/param"): padded_array(values, depth_of(values), "float32")
             for name, values in document["gradients"].items()
         }
+    if "input_gradients" in document:
+        result["input_gradients"] = {name: _output(name, value, {}) for name, value in document["input_gradients"].items()}
     return result
 
 

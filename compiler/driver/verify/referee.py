@@ -13,6 +13,7 @@ A *result* is a dict of plain data:
      "errors": the same for losses that are only reported,
      "objective": what the optimiser minimises (scaled losses and constraints), "constraints": its L2 part,
      "gradients": {PARAM: array} of the objective, zeros where it does not depend on the parameter,
+     "input_gradients": {EXTERN: like an output} of the objective, for externs of floats,
      "layers": {NAME: like an output} of the layers that have a tensor, where some were asked for}
 
 The batch dim is called "batch". "lengths" has an entry for each dynamic dim; "length_dims" names the axes of
@@ -133,6 +134,8 @@ class Network:
         if layers:
             found = {name: built.layer(name) for name in layers}
             tensors["layers"] = {name: layer for name, layer in found.items() if layer is not None}
+        if want_grads:
+            tensors["input_gradients"] = built.input_gradients()
         for part, outputs in tensors.items():
             fetches[part] = {name: (output.values, output.lengths) for name, output in outputs.items()}
         if want_grads:

@@ -77,7 +77,7 @@ class TfNetwork:
             self.losses, self.errors = _losses(self.network.losses_dict)
             self.variables = _variables(self.network)
             self.update_ops = self.network.get_post_control_dependencies()
-            self._gradients = None
+            self._gradients = self._input_gradients = None
             step = self.network.global_train_step_var  # in no collection of TensorFlow's
             self.operations = len(self.graph.get_operations())  # those of the network; gradients come later
             self.session = make_session(self.graph)
@@ -93,6 +93,22 @@ class TfNetwork:
                     for v, grad in zip(floats, tf.gradients(self.objective, floats))
                 }
         return self._gradients
+
+    def input_gradients(self):
+        """extern name -> Output with the gradient of the objective, for externs of floats that the network reads."""
+        if self._input_gradients is None:
+            with self.graph.as_default():
+                read = sorted(self.network.used_data_keys & set(self.externs))
+                data = {name: self.network.extern_data.data[name] for name in read}
+                data = {name: d for name, d in data.items() if d.raw_tensor.dtype.is_floating}
+                found = tf.gradients(self.objective, [d.raw_tensor for d in data.values()])
+                self._input_gradients = {
+                    name: dataclasses.replace(
+                        _output(name, d), values=tf.zeros_like(d.raw_tensor) if grad is None else tf.convert_to_tensor(grad)
+                    )
+                    for (name, d), grad in zip(data.items(), found)
+                }
+        return self._input_gradients
 
     def layer(self, name):
         """Fetches of a layer of the network's own dict, or of what a loop or branch in it hands out (`loop/h`).
