@@ -21,6 +21,7 @@ add_custom_command(
 add_library(rcnc_grammar STATIC ${rcnc_grammar_files})
 target_compile_features(rcnc_grammar PUBLIC cxx_std_17)
 target_compile_options(rcnc_grammar PRIVATE -w)
+set_target_properties(rcnc_grammar PROPERTIES CXX_CLANG_TIDY "")
 target_include_directories(rcnc_grammar SYSTEM PUBLIC ${rcnc_grammar_dir} ${RCNC_ANTLR_INCLUDE})
 target_link_libraries(rcnc_grammar PUBLIC ${RCNC_ANTLR_RUNTIME} Threads::Threads)
 

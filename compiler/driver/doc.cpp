@@ -128,7 +128,7 @@ std::string indented(const std::string& text, const std::string& indent) {
     result += c;
     if (c == '\n') result += indent;
   }
-  for (std::size_t at; (at = result.find(indent + "\n")) != std::string::npos && !indent.empty();) result.erase(at, indent.size());
+  for (std::size_t at = 0; (at = result.find(indent + "\n")) != std::string::npos && !indent.empty();) result.erase(at, indent.size());
   return result + "\n";
 }
 

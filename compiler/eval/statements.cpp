@@ -19,7 +19,9 @@ Interpreter::Flow Interpreter::exec_block(Block block) {
       frame_->at = s;  // not what an inner block ended with
       if (debugger_) debugger_->failed();
       poison_targets(*s);
-      if (s->kind == StmtKind::return_) {
+      // What an assertion of a function guards would fail for the same reason.
+      bool guarded = s->kind == StmtKind::assert_ && frame().kind == FrameKind::function && call_stack_.size() > 1;
+      if (s->kind == StmtKind::return_ || guarded) {
         frame().result = Poison{};
         return Flow::returned;
       }

@@ -129,16 +129,11 @@ Layer& GraphBackend::add_in(std::size_t open, std::string cls, OptionDict option
   if (!histories_.empty() && open > 0 && open + 1 == open_.size() && !as_it_is && !choosing_loops()) {
     // What reads a history stays in its loop: outside, RETURNN has no lengths for the frames of all steps. (Of a search it moves
     // nothing out.)
-    auto of_history = [&](const std::vector<Dim>& dims) {
-      return std::any_of(dims.begin(), dims.end(), [&](Dim d) {
-        std::vector<Dim> parts = atoms(d);
-        return std::any_of(parts.begin(), parts.end(), [&](Dim atom) { return histories_.contains(atom); });
-      });
-    };
+    auto any_of_history = [&](const std::vector<Dim>& dims) { return std::any_of(dims.begin(), dims.end(), [&](Dim d) { return of_history(d); }); };
     bool reads = false;
     for (const auto& [key, option] : options)
-      for_each_layer(option, [&](const LayerRef& ref) { reads = reads || (ref.kind == RefKind::value && of_history(type_of(ref).dims)); });
-    if (reads && !of_history(type.dims)) stay_inside(options, open_loops(), span);
+      for_each_layer(option, [&](const LayerRef& ref) { reads = reads || (ref.kind == RefKind::value && any_of_history(type_of(ref).dims)); });
+    if (reads && !any_of_history(type.dims)) stay_inside(options, open_loops(), span);
   }
   const NameScope* scope = open + 1 == open_.size() ? scopes_.back() : open_[open].region->scope;
   Layer& layer = graph_.add(std::move(cls), std::move(options), std::move(type), scope, std::move(base), span, open_[open].region);

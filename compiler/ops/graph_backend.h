@@ -155,6 +155,7 @@ class GraphBackend final : public Backend {
   LayerRef valid(Dim d, Span span);
   LayerRef behind_lstm_mask(LayerRef source, const TensorType& type, Dim axis, const std::string& base, Span span);
   LayerRef derived_length(Dim d, Span span);
+  bool of_history(Dim d) const;  // whether its length grows with what a history in a loop has
   [[noreturn]] void refuse_lengths_of_hypotheses(Span span);
   LayerRef sequence_dim(Dim d, LayerRef lengths, const std::string& base, Span span);
   OptionList shape_deps(const std::vector<Dim>& dims, Span span);

@@ -76,13 +76,20 @@ LayerRef GraphBackend::sequence_dim(Dim d, LayerRef lengths, const std::string& 
   return {&range, {}};
 }
 
+bool GraphBackend::of_history(Dim d) const {
+  if (histories_.empty()) return false;
+  std::vector<Dim> parts = atoms(d);
+  return std::any_of(parts.begin(), parts.end(), [&](Dim atom) { return histories_.contains(atom); });
+}
+
 LayerRef GraphBackend::length(Dim d, Span span) {
   if (const LayerRef* ref = known(&Open::lengths, d)) return *ref;
   LayerRef result;
   if (d->size) {
     result = {&add_shared("constant", {{"value", *d->size}, {"shape", OptionList{}}, {"dtype", "int32"}},
                            {{}, DType::int32, nullptr}, name_of(d) + "_length", span), {}};
-  } else if (d->form != DimForm::atom && !known(&Open::carriers, d)) {
+  } else if (d->form != DimForm::atom && (!known(&Open::carriers, d) || of_history(d))) {
+    // (RETURNN cannot hand out what it says is the length of a history made longer.)
     result = derived_length(d, span);
   } else {
     LayerRef source = carrier(d, span);

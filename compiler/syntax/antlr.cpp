@@ -399,13 +399,14 @@ class Recovery final : public antlr4::ANTLRErrorStrategy {
 bool is_damaged(antlr4::tree::ParseTree* root) {
   std::vector<antlr4::tree::ParseTree*> open{root};
   while (!open.empty()) {
-    antlr4::tree::ParseTree* n = open.back();
+    antlr4::tree::ParseTree& n = *open.back();
     open.pop_back();
-    if (dynamic_cast<antlr4::tree::ErrorNode*>(n) != nullptr) return true;
-    if (dynamic_cast<antlr4::tree::TerminalNode*>(n) != nullptr) continue;
-    auto* rule = static_cast<antlr4::ParserRuleContext*>(n);
-    if (rule->exception || rule->start == nullptr || rule->stop == nullptr || rule->children.empty()) return true;
-    open.insert(open.end(), rule->children.begin(), rule->children.end());
+    if (dynamic_cast<antlr4::tree::ErrorNode*>(&n) != nullptr) return true;
+    if (dynamic_cast<antlr4::tree::TerminalNode*>(&n) != nullptr) continue;
+    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a cast of a pointer to it failed, so clang-tidy 14 takes that for null
+    auto& rule = static_cast<antlr4::ParserRuleContext&>(n);
+    if (rule.exception || rule.start == nullptr || rule.stop == nullptr || rule.children.empty()) return true;
+    open.insert(open.end(), rule.children.begin(), rule.children.end());
   }
   return false;
 }

@@ -126,6 +126,12 @@ def _output(name, output, arrays):
         values = arrays[name]
     else:
         values = padded_array(output["values"], len(output["dims"]), output["dtype"])
+        # of the longest sequence no frame need be there, where another dim leaves it none
+        missing = [
+            max(int(numpy.max(lengths[dim], initial=0)) - size, 0) if dim in lengths else 0
+            for dim, size in zip(output["dims"], values.shape)
+        ]
+        values = numpy.pad(values, [(0, more) for more in missing])
     return {
         "values": values,
         "dims": output["dims"],

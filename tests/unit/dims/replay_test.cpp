@@ -16,7 +16,7 @@ Dim spatial(DimTable& t, std::string name) { return t.declare(std::move(name), D
 TEST_CASE("a body that runs again gets the same dims, and goes on with new ones") {
   DimTable t;
   DimTable::Record record;
-  Dim a, b;
+  Dim a = nullptr, b = nullptr;
   {
     DimTable::Replay replay(t, record);
     a = spatial(t, "a");
@@ -57,7 +57,7 @@ TEST_CASE("what is made outside of all bodies is in no record") {
   DimTable t;
   DimTable::Record record;
   DimTable::Replay replay(t, record);
-  Dim outside;
+  Dim outside = nullptr;
   {
     DimTable::Outside leave(t);
     outside = spatial(t, "x");

@@ -238,7 +238,7 @@ network = {
 TEST_CASE("python: the layout does not depend on comments") {
   std::string with = text("tagger", OutputForm::python),
               without = text("tagger", OutputForm::python, EmitPart::all, false, false);
-  for (std::size_t at; (at = with.find("  # model.rcn:")) != std::string::npos;)
+  for (std::size_t at = 0; (at = with.find("  # model.rcn:")) != std::string::npos;)
     with.erase(at, with.find('\n', at) - at);
   CHECK(with == without);
 }

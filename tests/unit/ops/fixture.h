@@ -85,11 +85,13 @@ struct OpFixture {
   // The one diagnostic of a call that fails, with its notes: a line each.
   std::string error(std::string_view name, std::vector<Value> args, Keywords keywords = {}) {
     std::size_t before = diagnostics.size();
+    bool failed = false;
     try {
       call(name, std::move(args), std::move(keywords));
-      return "no error";
     } catch (const EvalError&) {
+      failed = true;
     }
+    if (!failed) return "no error";
     if (diagnostics.size() != before + 1) return std::to_string(diagnostics.size() - before) + " diagnostics";
     const Diagnostic& d = diagnostics.items().back();
     std::string text = std::string(diag_info(d.kind).code) + " " + format_message(d.kind, d.args);
