@@ -90,7 +90,7 @@ class Packer {
       if (!deeper) return;
       for (const auto& [owner, results] : owners) pack(*owner, results, live);
       if (replaced_.empty() && owners.empty()) continue;
-      for (Layer* layer : live.all()) replace_in(*layer);
+      for (Layer& layer : graph_.layers) replace_in(layer);  // those of clones, too
       edit_.renumber();
       replaced_.clear();
     }

@@ -61,7 +61,17 @@ void lower_cum_concat(Lowering& l) {
   if (l.raw(0).wild_padding) l.guard(0, 0.0);  // what reads it multiplies it by 0, and adds it
   if (axis->marker) {
     l.made_history(out);
-    l.result(l.layer("cum_concat", {{"from", l.full(0)}, {"out_spatial_dim", out}}, type));
+    // Outside of its loop, where RETURNN moves what is the same in all steps, it has no history, nor has it one without a batch.
+    LayerRef frame = l.varying(l.full(0), l.type(0));
+    Dim batch = l.dims().batch();
+    if (type.has(batch)) {
+      l.result(l.layer("cum_concat", {{"from", frame}, {"out_spatial_dim", out}}, type));
+      return l.result({});
+    }
+    TensorType frames = l.type(0), all = type;
+    for (TensorType* t : {&frames, &all}) t->dims.insert(t->dims.begin(), batch);
+    LayerRef each = l.layer("cum_concat", {{"from", l.full(GraphTensor(frames, frame, {batch}))}, {"out_spatial_dim", out}}, all, "each");
+    l.result(l.layer("gather", {{"from", each}, {"position", 0}, {"axis", batch}}, type));
   } else {
     LayerRef lengths = l.eval({l.range(axis)}, "source(0) + 1", type_of({axis}, DType::int32), "lengths");
     LayerRef frames = l.sequence_dim(out, lengths);

@@ -259,7 +259,7 @@ class Generator(Values):
                 body.append(Node("end", f"end({{0}}, include_eos={eos})", [condition]))
             if k < count:
                 name = self._name("r")
-                if between and self.rng.random() < 0.5:
+                if between and dim not in between[-1].type.dims and self.rng.random() < 0.5:
                     value = between.pop()
                     body.append(Node("stack", f"stack {name} = {{0}}", [value], name))
                     stacks[name] = value.type
