@@ -500,7 +500,7 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
     for (Dim d : spec.stacked[i].dims) {
       std::vector<Dim> parts = atoms(d);
       if (std::all_of(parts.begin(), parts.end(), [&](Dim a) { return a->size || a->kind == DimKind::batch || known(&Open::carriers, a); })) continue;
-      context_.diagnostics.report(Diag::stack_dim_of_step, spec.span, {spec.stacked_names[i], to_string(d), to_string(counted)});
+      context_.diagnostics.report(Diag::stack_dim_of_step, spec.span, {spec.stacked_names[i], to_string(d), to_string(counted), counted->size ? "a dim of a fixed size" : "the frames of a history"});
       throw EvalError{};
     }
   if (spec.search && !spec.axis_known) searched_.insert(spec.axis);
