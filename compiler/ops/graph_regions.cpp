@@ -235,10 +235,17 @@ bool has_choice(const Layer* layer, const std::unordered_map<const Layer*, const
 // whatever of it is constructed first, only if the state reads itself first.
 Layer& GraphBackend::add_state(const Layer* before, const LayerRef& value, const LayerRef& initial, const std::string& base, Span span) {
   const TensorType& type = before->type;
-  return add("eval", {{"from", OptionList{LayerRef{before, {}, RefKind::previous}, value}},
-                      {"initial_output", initial},
-                      {"eval", "(source(0), source(1))[1]"},
-                      {"out_type", out_type(type)}}, type, base, span);
+  Layer& layer = add("eval", {{"from", OptionList{LayerRef{before, {}, RefKind::previous}, value}},
+                              {"initial_output", initial},
+                              {"eval", "(source(0), source(1))[1]"},
+                              {"out_type", out_type(type)}}, type, base, span);
+  // Where the first value differs between steps of a loop around and the next ones do not, RETURNN may give it that loop's axis:
+  // then they need it too.
+  std::uint64_t first = 0;
+  for_each_layer(*layer.option("initial_output"), [&](const LayerRef& ref) { first |= variation(ref); });
+  for (auto& [key, option] : layer.options)
+    if (key == "eval" && (first & ~variation(value))) option = "tf.where(tf.fill(tf.shape(source(0)), True), source(1), source(0))";
+  return layer;
 }
 
 LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
@@ -344,7 +351,7 @@ LoopResult GraphBackend::loop(const LoopSpec& given, const LoopBody& body) {
   for (const LoopState& state : spec.state) {
     Layer& layer = builtin_layer(state.type, "prev:" + state.name);
     before.push_back(&layer);
-    if (!state.type.history) varying_[&layer] |= variation(initial[before.size() - 1]);
+    if (!state.type.history) varying_[&layer] |= variation(in_each_step(initial[before.size() - 1], open_.size() - 1));  // as the state reads it
     bool wild = !state.type.history && graph_tensor(state.initial).wild_padding;
     step.state.push_back(made(state.type, {&layer, {}, RefKind::previous}, {}, wild));
   }
