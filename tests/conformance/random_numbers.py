@@ -27,6 +27,7 @@ network {
         output label = nn.random_label([batch, time, input], labels)
         output again = nn.random_uniform([batch, time, input], minval=-1.0, maxval=3.0)
         output switched = nn.switchout(said, 0.5)
+        output always_switched = nn.switchout(said, 0.5, on_forward=true)
         loop t over time with before = nn.constant(0, dims=[batch], sparse_dim=labels) {
             probs = 0.6 * nn.one_hot(before) + 0.1
             chosen = nn.scheduled_sampling(target=said[t], estimated=nn.log(probs), estimated_type="log-probs", axis=labels, prob=0.8)
@@ -42,6 +43,8 @@ network {
         output spans = asr.random_mask_v2(data, mask_axis=time, broadcast_axis=input, min_num=2, max_num=3, max_dims=4)
         output augmented = asr.specaugment_v2(data, spatial_dim=time, feature_dim=input)
         output only_train = asr.specaugment_v2(data, spatial_dim=time, feature_dim=input, global_train_step_dependent=false)
+        output sized = asr.specaugment_v2(data, spatial_dim=time, feature_dim=input, global_train_step_dependent=false, only_on_train=false,
+                                          max_consecutive_spatial_dims=2, max_consecutive_feature_dims=1, num_spatial_mask_factor=20)
         kept, _ = asr.random_frame_drop(data, time, 0.5, 2)
         output kept
     }
@@ -103,6 +106,8 @@ def check(backend, run):
 
     switched = by(on["switched"], "batch", "time")[frames]  # all said was 0
     c.mean("switchout", switched != 0, 0.375, numpy.sqrt(0.375 * 0.625))
+    c.true("switchout with the train flag off", numpy.all(by(off["switched"], "batch", "time")[frames] == 0))
+    c.mean("switchout on_forward", by(off["always_switched"], "batch", "time")[frames] != 0, 0.375, numpy.sqrt(0.375 * 0.625))
     sampled, before = by(on["sampled"], "batch", "time"), by(on["sampled_before"], "batch", "time")
     c.true("the label of the step before is another one", numpy.array_equal(sampled[:, :-1][frames[:, 1:]], before[:, 1:][frames[:, 1:]]))
     sampled, before = sampled[frames], before[frames]  # all said was 0
@@ -130,6 +135,14 @@ def check(backend, run):
         c.true(f"sequence {i}: SpecAugment hides more than rows and columns",
                numpy.array_equal(hidden, times[:, None] | features[None, :]) or times.all())
         c.true(f"sequence {i}: SpecAugment hides {features.sum()} features", times.all() or features.sum() <= 16)
+    for result in (on, off):
+        sized = by(result["sized"], *names)
+        for i, length in enumerate(LENGTHS):
+            hidden = sized[i, :length] == 0
+            times, features = hidden.all(axis=1), hidden.all(axis=0)
+            most = max(length // 20, 2) * 4
+            c.true(f"sequence {i}: {times.sum()} frames in runs of {spans_of(times)} and {features.sum()} features are hidden",
+                   min(2, length) <= times.sum() <= 2 * most and (times.all() or 2 <= features.sum() <= 5))
     for name in ("augmented", "only_train"):
         c.true(f"{name} changes something with the train flag off", numpy.all(by(off[name], *names)[frames] == 1))
     c.true("the spans of all steps hide nothing", numpy.any(by(on["only_train"], *names)[frames] == 0))
