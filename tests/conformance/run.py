@@ -10,7 +10,7 @@ inputs, and must agree: outputs, losses, gradients, dims, lengths, dtypes, param
   alone     a sequence alone gives what it gives in the batch
   permuted  the axes of the inputs in another order in memory change nothing
   empty     with a sequence of length zero in every dim both agree again
-  float64   with every float32 of the case a float64 both agree again
+  float64   with every float32 of the case a float64 both agree again (--float64)
 
 Comment lines at the top of a case say more:
 
@@ -156,7 +156,6 @@ class Runner:
             if case.assigns:
                 lines += self._assigned(case, network, inputs, params)
             lines += self._permuted(case, inputs, params, theirs)
-            lines += self._float64(case)
             lines += self._controls(case, text, inputs, params, ours)
         return lines
 
@@ -190,7 +189,8 @@ class Runner:
             lines += [f"permuted, RETURNN: {line}" for line in compare(expected, theirs)]
         return lines
 
-    def _float64(self, case):
+    def run_float64(self, case):
+        """The same for the case with float64 in place of float32."""
         if case.not_float64:
             return []
         model = self.folder / f"{case.name}_float64.rcn"
@@ -304,6 +304,7 @@ def report(paths, run):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rcnc", required=True)
+    parser.add_argument("--float64", choices=["with", "without", "only"], default="with", help="the float64 runs")
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args()
     paths = sorted((HERE / "cases").glob("*.rcn"))
@@ -311,7 +312,13 @@ def main():
         paths = [p for p in paths if p.stem in arguments.names]
     with tempfile.TemporaryDirectory() as folder:
         runner = Runner(str(pathlib.Path(arguments.rcnc).resolve()), folder)
-        return report(paths, lambda path: runner.run(Case(path)))
+
+        def run(path):
+            case = Case(path)
+            lines = [] if arguments.float64 == "only" else runner.run(case)
+            return lines + ([] if arguments.float64 == "without" else runner.run_float64(case))
+
+        return report(paths, run)
 
 
 if __name__ == "__main__":
