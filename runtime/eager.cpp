@@ -36,6 +36,7 @@ struct EagerRun::State : Pass {
         out(out_stream),
         log(options.json ? err_stream : out_stream),
         watch(options, s, d, run.lengths, out, log) {
+    backend.input_gradients = options.grad && options.json;
     watch.attach(backend, run);
     debug();
     if (!options.record.empty()) recorder.emplace(seen(), run.lengths);

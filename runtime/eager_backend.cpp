@@ -81,7 +81,7 @@ Tensor EagerBackend::parameter(const Parameter& parameter) {
 
 Tensor EagerBackend::input(const ExternInput& input) {
   Tensor tensor = inputs_.get(input);
-  if (with_grad_ && is_float(input.type.dtype)) {
+  if (input_gradients && is_float(input.type.dtype)) {
     Held held = eager(tensor);
     held.value = held.value.detach().requires_grad_();
     tensor = std::make_shared<EagerTensor>(tensor->type, std::move(held));

@@ -86,8 +86,10 @@ class EagerBackend : public Backend {
   std::vector<std::pair<Dim, std::int64_t>> running_loops() const override { return running_loops_; }
 
   const std::vector<MarkedTensor>& marks() const { return marks_; }
-  // The inputs of floats that were read, where gradients are wanted: those of inputs, too.
+  // The inputs of floats that were read, if gradients of inputs are wanted.
   const std::vector<std::pair<std::string, Tensor>>& float_inputs() const { return float_inputs_; }
+
+  bool input_gradients = false;  // are wanted: they cost time and memory
 
   // Called for each tensor as soon as it exists.
   std::function<void(const Produced&)> observer;
